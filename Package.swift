@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One array for every Swift target: language mode 6 and the upcoming features of CONTRIBUTING.md.
+// Warnings become errors where INTEL_WARNINGS_AS_ERRORS is set (`make check` and CI set it), so that
+// a newer compiler's new warning never stops a user's build.
+let strict: [SwiftSetting] =
+    Context.environment["INTEL_WARNINGS_AS_ERRORS"] != nil ? [.treatAllWarnings(as: .error)] : []
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+] + strict
+
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "intel",
+    products: [
+        .executable(name: "intel", targets: ["intel"]),
+        .library(name: "Notify", targets: ["NotifyClient"]),
+        .library(name: "InternalNotification", targets: ["InternalNotification"]),
+    ],
+    targets: [
+        // C
+        .target(name: "CLinux"),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+
+        // ground
+        room("Basics", []),
+        room("LinuxIO", ["Basics", "CLinux"]),
+
+        // values
+        room("Telemetry", ["Basics"]),
+        room("SQLite", ["Basics", "CSQLite"]),
+        room("Compression", ["Basics", "CZstd"]),
+        room("NotifyProtocol", ["Basics"]),
+        room("NotifyClient", ["NotifyProtocol", "LinuxIO", "Basics"]),
+
+        // services
+        room("NotifyBroker", ["NotifyProtocol", "LinuxIO", "Basics"]),
+        room(
+            "InternalNotification",
+            [
+                "NotifyClient", "NotifyProtocol", "Telemetry", "Compression", "LinuxIO", "Basics",
+            ]
+        ),
+        room("Spool", ["Telemetry", "SQLite", "Compression", "LinuxIO", "Basics"]),
+
+        // agent, commands, program
+        room(
+            "Agent",
+            [
+                "Spool", "NotifyBroker", "InternalNotification", "NotifyClient", "NotifyProtocol",
+                "Telemetry", "LinuxIO", "Basics",
+            ]
+        ),
+        room(
+            "Commands",
+            [
+                "Agent", "Spool", "NotifyBroker", "InternalNotification", "NotifyClient",
+                "NotifyProtocol", "Telemetry", "LinuxIO", "Basics",
+            ]
+        ),
+        .executableTarget(name: "intel", dependencies: ["Commands"], swiftSettings: settings),
+
+        // tests
+        room(
+            "TestKit",
+            [
+                "Spool", "NotifyBroker", "NotifyClient", "NotifyProtocol", "InternalNotification",
+                "Telemetry", "LinuxIO", "Basics",
+            ]
+        ),
+        tests("BasicsTests", ["Basics"]),
+        tests("LinuxIOTests", ["LinuxIO", "Basics"]),
+        tests("NotifyProtocolTests", ["NotifyProtocol", "Basics"]),
+        tests("NotifyBrokerTests", ["NotifyBroker", "NotifyProtocol", "LinuxIO", "Basics"]),
+        tests(
+            "NotifyClientTests",
+            ["NotifyClient", "NotifyProtocol", "NotifyBroker", "TestKit", "LinuxIO"]
+        ),
+        tests(
+            "InternalNotificationTests",
+            ["InternalNotification", "NotifyClient", "TestKit", "Telemetry", "LinuxIO", "Basics"]
+        ),
+        tests("SpoolTests", ["Spool", "SQLite", "Compression", "TestKit", "Telemetry", "Basics"]),
+        tests("AgentTests", ["Agent", "Spool", "TestKit", "Telemetry", "LinuxIO", "Basics"]),
+        tests("CommandsTests", ["Commands", "TestKit", "Spool", "Telemetry", "Basics"]),
+        tests("SystemTests", ["TestKit", "LinuxIO", "Basics", "intel"]),
+        tests("TidyTests", []),
+    ],
+    swiftLanguageModes: [.v6]
+)

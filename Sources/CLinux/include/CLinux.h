@@ -1,0 +1,96 @@
+/* What Swift's Glibc module does not show of Linux, as functions of plain types.
+ *
+ * This header must not define _GNU_SOURCE: it would change fd_set under the Glibc module's feet.
+ * Whatever needs it is wrapped in CLinux.c. Every function that can fail returns -1 and sets errno,
+ * except where its comment says otherwise. */
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
+
+/* --- sockets --- */
+
+/* The kernel's word on who is at the other end: pid, uid, gid as of connect. */
+struct clinux_credentials {
+    int32_t pid;
+    uint32_t uid;
+    uint32_t gid;
+};
+
+int clinux_accept(int listener);
+int clinux_peer_credentials(int fd, struct clinux_credentials *out);
+
+/* Sends one packet, with up to 8 descriptors beside it. Never raises SIGPIPE. */
+ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count, int wait);
+
+/* Receives one packet. *fd_count holds the room in fds and, after, how many came (close-on-exec).
+ * *truncated is 1 if the packet was longer than `capacity` or descriptors were cut off. */
+ssize_t clinux_receive(int fd, void *bytes, size_t capacity, int *fds, int *fd_count,
+                       int *truncated, int wait);
+
+/* --- memory files --- */
+
+int clinux_memfd(const char *name);
+/* Bars growing, shrinking and every later writable mapping or write(2); needs Linux 5.1. */
+int clinux_seal_future_write(int fd);
+
+/* --- processes and threads --- */
+
+int clinux_thread_name(const char *name);
+int32_t clinux_thread_id(void);
+int clinux_pidfd_open(int32_t pid);
+/* Blocks the signals in `numbers` for this thread (and those it starts) and opens a signalfd. */
+int clinux_signalfd(const int *numbers, int count);
+int clinux_ignore_signal(int number);
+/* Sends SIGTERM to this process when its parent dies. */
+int clinux_die_with_parent(void);
+/* Starts `path` with descriptors 0, 1 and 2 replaced (-1 keeps); returns the pid. */
+int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, const int *standard,
+                     const char *directory);
+
+/* --- files --- */
+
+/* flock(LOCK_EX | LOCK_NB). */
+int clinux_lock(int fd);
+int clinux_preallocate(int fd, int64_t bytes);
+
+/* Resident and peak resident bytes of this process; 0 where /proc does not tell. */
+uint64_t clinux_resident_bytes(void);
+
+/* --- words shared between processes --- */
+
+static inline uint64_t clinux_load(const uint64_t *address) {
+    return __atomic_load_n(address, __ATOMIC_ACQUIRE);
+}
+static inline void clinux_store(uint64_t *address, uint64_t value) {
+    __atomic_store_n(address, value, __ATOMIC_RELEASE);
+}
+static inline void clinux_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+/* EPOLL* and friends import unevenly into Swift; one spelling here. */
+enum {
+    CLINUX_EPOLLIN = 1,
+    CLINUX_EPOLLOUT = 4,
+    CLINUX_EPOLLERR = 8,
+    CLINUX_EPOLLHUP = 16,
+    CLINUX_EPOLLRDHUP = 0x2000,
+};
+
+int clinux_epoll_create(void);
+int clinux_epoll_set(int epoll, int fd, uint32_t events, uint64_t tag, int add);
+int clinux_epoll_remove(int epoll, int fd);
+/* Up to `capacity` ready descriptors as (tag, events); timeout in ms, -1 for ever. EINTR gives 0. */
+int clinux_epoll_wait(int epoll, uint64_t *tags, uint32_t *events, int capacity, int timeout_ms);
+
+int clinux_eventfd(void);
+int clinux_timerfd(void);
+/* Arms a CLOCK_BOOTTIME timer `ns` from now, then every `interval_ns` (0: once). ns 0 disarms. */
+int clinux_timer_arm(int fd, uint64_t ns, uint64_t interval_ns);
+
+#endif

@@ -1,0 +1,84 @@
+internal import Glibc
+
+/// An open file descriptor that is closed exactly once, when its owner goes.
+public struct FileDescriptor: ~Copyable, Sendable {
+    /// The number; valid as long as this value lives.
+    public let raw: Int32
+
+    /// Takes over an open descriptor.
+    public init(owning raw: Int32) {
+        self.raw = raw
+    }
+
+    deinit {
+        close(raw)
+    }
+
+    /// Hands the number over to the caller, who has to close it.
+    public consuming func take() -> Int32 {
+        let number = raw
+        discard self
+        return number
+    }
+
+    /// Reads up to `buffer.count` bytes; 0 is the end.
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+        while true {
+            let count = Glibc.read(raw, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            if errno != EINTR { throw SystemError("read") }
+        }
+    }
+
+    /// Writes all of `bytes`, however many calls it takes.
+    public func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        try Descriptor.write(raw, bytes)
+    }
+}
+
+/// Calls on descriptor numbers that somebody else owns.
+public enum Descriptor {
+    /// Standard input.
+    public static let input: Int32 = 0
+    /// Standard output.
+    public static let output: Int32 = 1
+    /// Standard error.
+    public static let error: Int32 = 2
+
+    /// Writes all of `bytes`, however many calls it takes.
+    public static func write(_ raw: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Glibc.write(raw, rest.baseAddress, rest.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw SystemError("write")
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+    }
+
+    /// Closes a descriptor whose owner is the caller.
+    public static func close(_ raw: Int32) {
+        Glibc.close(raw)
+    }
+
+    /// True if the descriptor is a terminal.
+    public static func isTerminal(_ raw: Int32) -> Bool {
+        isatty(raw) == 1
+    }
+
+    /// Lets writes to a closed pipe fail with EPIPE instead of killing the process.
+    public static func ignoreBrokenPipes() {
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// A pipe that is closed on exec: the end to read and the end to write.
+    public static func pipe(nonBlockingWrite: Bool) throws(SystemError) -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else { throw SystemError("pipe") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        if nonBlockingWrite { _ = fcntl(ends[1], F_SETFL, O_NONBLOCK) }
+        return (ends[0], ends[1])
+    }
+}

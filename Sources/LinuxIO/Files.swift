@@ -1,0 +1,161 @@
+internal import CLinux
+internal import Glibc
+
+/// Paths: the few things that are done to files and folders by name.
+public enum Files {
+    /// Opens a file for reading.
+    public static func openToRead(_ path: String) throws(SystemError) -> FileDescriptor {
+        try open(path, O_RDONLY | O_CLOEXEC)
+    }
+
+    /// Opens a file for writing, made anew (cut to nothing if it exists) with `mode`.
+    public static func create(_ path: String, mode: UInt32 = 0o644) throws(SystemError)
+        -> FileDescriptor
+    {
+        try open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+    }
+
+    /// All bytes of a file, at most `limit`.
+    public static func contents(_ path: String, limit: Int = 64 << 20) throws(SystemError) -> [UInt8]
+    {
+        let file = try openToRead(path)
+        var all: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while all.count < limit {
+            let count = try read(file, &chunk)
+            if count == 0 { break }
+            all.append(contentsOf: chunk[..<count])
+        }
+        return all
+    }
+
+    /// Replaces a file's contents; not atomic.
+    public static func write(_ text: String, to path: String, mode: UInt32 = 0o644)
+        throws(SystemError)
+    {
+        let file = try create(path, mode: mode)
+        let bytes = Array(text.utf8)
+        try writeAll(file, bytes)
+    }
+
+    /// Makes a folder and those above it; one that exists is fine and keeps its mode.
+    public static func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
+        if path.isEmpty || path == "/" || exists(path) { return }
+        let parent = parent(of: path)
+        if parent != path { try makeFolder(parent, mode: mode) }
+        if mkdir(path, mode) != 0, errno != EEXIST { throw SystemError("make folder", path) }
+    }
+
+    /// True if there is something under this path.
+    public static func exists(_ path: String) -> Bool {
+        access(path, F_OK) == 0
+    }
+
+    /// True if this process may read what is under this path.
+    public static func isReadable(_ path: String) -> Bool {
+        access(path, R_OK) == 0
+    }
+
+    /// Size in bytes; 0 if there is no such file.
+    public static func size(_ path: String) -> Int64 {
+        var info = stat()
+        return stat(path, &info) == 0 ? Int64(info.st_size) : 0
+    }
+
+    /// Removes a file; one that does not exist is fine.
+    public static func remove(_ path: String) throws(SystemError) {
+        if unlink(path) != 0, errno != ENOENT { throw SystemError("remove", path) }
+    }
+
+    /// Removes a folder with all that is in it, as `rm -r` does.
+    public static func removeTree(_ path: String) {
+        for name in names(in: path) {
+            let child = path + "/" + name
+            var info = stat()
+            let isFolder = lstat(child, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+            if isFolder { removeTree(child) } else { unlink(child) }
+        }
+        rmdir(path)
+    }
+
+    /// Renames over whatever has the new name.
+    public static func rename(_ old: String, to new: String) throws(SystemError) {
+        guard Glibc.rename(old, new) == 0 else { throw SystemError("rename to '\(new)'", old) }
+    }
+
+    /// Names in a folder, sorted, without `.` and `..`; none if it cannot be read.
+    public static func names(in path: String) -> [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var found: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { found.append(name) }
+        }
+        return found.sorted()
+    }
+
+    /// The folder that holds `path`: everything before the last slash, `.` if there is none.
+    public static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// The last part of `path`.
+    public static func name(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
+
+    /// A new, empty folder below `$TMPDIR` or /tmp, for this user only.
+    public static func makeTemporaryFolder(_ prefix: String) throws(SystemError) -> String {
+        let base = Environment["TMPDIR"] ?? "/tmp"
+        var template = Array((base + "/" + prefix + "-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemError("make folder", base) }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Opens (and makes) `path` and takes an exclusive lock that lasts as long as the descriptor.
+    ///
+    /// - Throws: EWOULDBLOCK (`wouldBlock`) if another process holds it.
+    public static func lock(_ path: String, mode: UInt32 = 0o644) throws(SystemError)
+        -> FileDescriptor
+    {
+        let file = try open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
+        if clinux_lock(file.raw) != 0 { throw SystemError("lock", path) }
+        return file
+    }
+
+    /// Cuts an open file to nothing and writes `text` as its whole contents.
+    public static func replaceContents(_ file: borrowing FileDescriptor, with text: String)
+        throws(SystemError)
+    {
+        guard ftruncate(file.raw, 0) == 0, lseek(file.raw, 0, SEEK_SET) == 0 else {
+            throw SystemError("truncate")
+        }
+        try writeAll(file, Array(text.utf8))
+    }
+
+    private static func open(_ path: String, _ flags: Int32, _ mode: UInt32 = 0)
+        throws(SystemError) -> FileDescriptor
+    {
+        let raw = Glibc.open(path, flags, mode)
+        guard raw >= 0 else { throw SystemError("open", path) }
+        return FileDescriptor(owning: raw)
+    }
+
+    private static func read(_ file: borrowing FileDescriptor, _ chunk: inout [UInt8])
+        throws(SystemError) -> Int
+    {
+        try chunk.withUnsafeMutableBytes { buffer throws(SystemError) in
+            try file.read(into: buffer)
+        }
+    }
+
+    private static func writeAll(_ file: borrowing FileDescriptor, _ bytes: [UInt8])
+        throws(SystemError)
+    {
+        try bytes.withUnsafeBytes { buffer throws(SystemError) in try file.write(buffer) }
+    }
+}

@@ -1,0 +1,162 @@
+internal import CLinux
+internal import Glibc
+
+/// The kernel's word on the process at the other end of a socket, as of its connect.
+public struct Credentials: Equatable, Hashable, Sendable {
+    /// Process id.
+    public var pid: Int32
+    /// Effective user id.
+    public var uid: UInt32
+    /// Effective group id.
+    public var gid: UInt32
+
+    /// Credentials as given.
+    public init(pid: Int32, uid: UInt32, gid: UInt32) {
+        self.pid = pid
+        self.uid = uid
+        self.gid = gid
+    }
+}
+
+/// A Unix socket that keeps packet bounds (SOCK_SEQPACKET): one send is one receive, in order.
+public struct PacketSocket: ~Copyable, Sendable {
+    /// What one `receive` brought.
+    public struct Packet {
+        /// Bytes written to the buffer; 0 is the end of the connection.
+        public var count: Int
+        /// Descriptors that came along; the caller owns them.
+        public var descriptors: [Int32]
+        /// True if the packet was longer than the buffer and was cut.
+        public var isTruncated: Bool
+    }
+
+    private let file: FileDescriptor
+
+    private init(owning raw: Int32) {
+        file = FileDescriptor(owning: raw)
+    }
+
+    /// The descriptor number, for a `Poller`.
+    public var descriptor: Int32 { file.raw }
+
+    /// Connects to the socket at `path`.
+    public static func connect(to path: String) throws(SystemError) -> PacketSocket {
+        let made = PacketSocket(owning: try newSocket("connect", path))
+        let result = try withAddress("connect", path) { address, size in
+            Glibc.connect(made.file.raw, address, size)
+        }
+        guard result == 0 else { throw SystemError("connect", path) }
+        return made
+    }
+
+    /// Listens at `path`. What is there from an earlier, dead process must be removed before.
+    public static func listen(at path: String, mode: UInt32, backlog: Int32 = 512)
+        throws(SystemError) -> PacketSocket
+    {
+        let made = PacketSocket(owning: try newSocket("listen", path))
+        let result = try withAddress("listen", path) { address, size in
+            bind(made.file.raw, address, size)
+        }
+        guard result == 0 else { throw SystemError("listen", path) }
+        chmod(path, mode)
+        guard Glibc.listen(made.file.raw, backlog) == 0 else { throw SystemError("listen", path) }
+        _ = fcntl(made.file.raw, F_SETFL, O_NONBLOCK)
+        return made
+    }
+
+    /// The next connection that waits, non-blocking; nil if none waits.
+    public func accept() throws(SystemError) -> PacketSocket? {
+        let raw = clinux_accept(file.raw)
+        if raw >= 0 { return PacketSocket(owning: raw) }
+        if errno == EAGAIN || errno == ECONNABORTED { return nil }
+        throw SystemError("accept")
+    }
+
+    /// Who connected, or who listened at the other end when this end connected.
+    public func peerCredentials() throws(SystemError) -> Credentials {
+        var found = clinux_credentials()
+        guard clinux_peer_credentials(file.raw, &found) == 0 else {
+            throw SystemError("peer credentials")
+        }
+        return Credentials(pid: found.pid, uid: found.uid, gid: found.gid)
+    }
+
+    /// Sends one packet. Without `waiting` it fails with `wouldBlock` where there is no room.
+    public func send(
+        _ bytes: UnsafeRawBufferPointer,
+        descriptors: [Int32] = [],
+        waiting: Bool = false
+    ) throws(SystemError) {
+        let sent = clinux_send(
+            file.raw,
+            bytes.baseAddress,
+            bytes.count,
+            descriptors,
+            Int32(descriptors.count),
+            waiting ? 1 : 0
+        )
+        if sent < 0 { throw SystemError("send") }
+    }
+
+    /// Receives one packet. Without `waiting` it fails with `wouldBlock` where there is none.
+    public func receive(
+        into buffer: UnsafeMutableRawBufferPointer,
+        waiting: Bool = false
+    ) throws(SystemError) -> Packet {
+        var descriptors = [Int32](repeating: -1, count: 4)
+        var came: Int32 = 4
+        var truncated: Int32 = 0
+        let count = clinux_receive(
+            file.raw,
+            buffer.baseAddress,
+            buffer.count,
+            &descriptors,
+            &came,
+            &truncated,
+            waiting ? 1 : 0
+        )
+        if count < 0 { throw SystemError("receive") }
+        return Packet(
+            count: count,
+            descriptors: Array(descriptors.prefix(Int(came))),
+            isTruncated: truncated != 0
+        )
+    }
+
+    /// Ends the connection in both directions; a thread that waits in `receive` comes back.
+    public func shutDown() {
+        shutdown(file.raw, Int32(SHUT_RDWR))
+    }
+
+    /// Waits up to `milliseconds` for room to send; false if there is none by then.
+    public func waitWritable(milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: file.raw, events: Int16(POLLOUT), revents: 0)
+        return poll(&entry, 1, milliseconds) > 0
+    }
+
+    private static func newSocket(_ operation: String, _ path: String) throws(SystemError) -> Int32 {
+        let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let raw = socket(AF_UNIX, type, 0)
+        guard raw >= 0 else { throw SystemError(operation, path) }
+        return raw
+    }
+
+    private static func withAddress(
+        _ operation: String,
+        _ path: String,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) throws(SystemError) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            throw SystemError(operation, path, code: ENAMETOOLONG)
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}

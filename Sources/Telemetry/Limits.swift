@@ -1,0 +1,57 @@
+/// Every bound of the product, with its reason. Nothing grows with a peer's behaviour; meeting a
+/// limit is counted and told. `intel status` prints this table.
+public enum Limits {
+    /// Heartbeat: one ping every 3 s, ±10 % so that peers do not beat together.
+    public static let pingInterval: UInt64 = 3_000_000_000
+    /// A peer that is silent this long (three pings) is lost.
+    public static let lostAfter: UInt64 = 10_000_000_000
+
+    /// Registers of a peer's pool: 32 KiB, the published transport.
+    public static let ringRegisters = 4096
+    /// Bytes of the ring: 8 a register.
+    public static let ringBytes = ringRegisters * 8
+    /// Descriptors in a peer's transfer table: transfers that can be whole at the same time.
+    public static let transfersMax = 64
+    /// A transfer's JSON before compression: larger batches compress no better (SPOOL.md, 3b).
+    public static let transferBytes = 256 << 10
+    /// A transfer's JSON that a reader will unpack: a single large message may exceed the above.
+    public static let transferBytesMax = 16 << 20
+    /// A message's JSON, before compression; above it `send` refuses.
+    public static let messageBytesMax = 8 << 20
+    /// Messages that wait in a sender for a collector: bytes.
+    public static let queueBytesMax = 64 << 20
+    /// Messages that wait in a sender for a collector: count.
+    public static let queueMessagesMax = 100_000
+    /// With nobody to acknowledge: messages a batch, as published.
+    public static let unacknowledgedBatchMax = 50
+    /// With nobody to acknowledge: pause between batches, as published.
+    public static let unacknowledgedPause: UInt64 = 300_000_000
+    /// How long a claim outlives its process, so that a short-lived one is still read.
+    public static let lingerSeconds: UInt32 = 30
+    /// How long `stop` and normal exit wait for what is queued.
+    public static let flushTimeout: UInt64 = 2_000_000_000
+
+    /// UTF-8 bytes of an identifier or a kind: bus names are cut from them and stay below 511.
+    public static let nameBytesMax = 255
+    /// Peer instances whose state the agent keeps in memory; the longest gone is let go first.
+    public static let peersMax = 10_000
+    /// Different kinds of one agent run: a peer cannot invent streams without bound (SPOOL.md, trap 15).
+    public static let kindsMax = 10_000
+    /// Holes of one instance that are kept open; the oldest beyond are closed as lost for good.
+    public static let holesMax = 1_000
+
+    /// A batch of the hot tier: raw bytes at which it is committed (SPOOL.md, 3a).
+    public static let batchBytes = 256 << 10
+    /// A batch of the hot tier: the most that is gathered while a commit runs.
+    public static let batchBytesMax = 4 << 20
+    /// How long a record waits for its batch where nobody waits for the acknowledgement.
+    public static let batchDelay: UInt64 = 1_000_000_000
+    /// Batches on their way to the disk; when they are full the bus is not read.
+    public static let batchesQueuedMax = 4
+    /// What one batch may unpack to: guards readers of a damaged or forged spool.
+    public static let batchRawBytesMax = 64 << 20
+    /// Write-ahead log: a passive checkpoint runs each time it has grown by this much.
+    public static let checkpointBytes = 8 << 20
+    /// Write-ahead log: above this a truncating checkpoint is tried.
+    public static let walBytesMax = 64 << 20
+}
