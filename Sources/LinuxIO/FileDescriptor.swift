@@ -58,6 +58,30 @@ public enum Descriptor {
         }
     }
 
+    /// Writes all of `bytes`, however many calls it takes.
+    public static func write(_ raw: Int32, _ bytes: [UInt8]) throws(SystemError) {
+        var offset = 0
+        while offset < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(raw, $0.baseAddress.map { $0 + offset }, bytes.count - offset)
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw SystemError("write")
+            }
+            offset += count
+        }
+    }
+
+    /// Reads up to `chunk.count` bytes into `chunk`; 0 is the end.
+    public static func read(_ raw: Int32, into chunk: inout [UInt8]) throws(SystemError) -> Int {
+        while true {
+            let count = chunk.withUnsafeMutableBytes { Glibc.read(raw, $0.baseAddress, $0.count) }
+            if count >= 0 { return count }
+            if errno != EINTR { throw SystemError("read") }
+        }
+    }
+
     /// Closes a descriptor whose owner is the caller.
     public static func close(_ raw: Int32) {
         Glibc.close(raw)

@@ -22,7 +22,7 @@ public enum Files {
         var all: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while all.count < limit {
-            let count = try read(file, &chunk)
+            let count = try Descriptor.read(file.raw, into: &chunk)
             if count == 0 { break }
             all.append(contentsOf: chunk[..<count])
         }
@@ -34,8 +34,7 @@ public enum Files {
         throws(SystemError)
     {
         let file = try create(path, mode: mode)
-        let bytes = Array(text.utf8)
-        try writeAll(file, bytes)
+        try Descriptor.write(file.raw, Array(text.utf8))
     }
 
     /// Makes a folder and those above it; one that exists is fine and keeps its mode.
@@ -134,7 +133,7 @@ public enum Files {
         guard ftruncate(file.raw, 0) == 0, lseek(file.raw, 0, SEEK_SET) == 0 else {
             throw SystemError("truncate")
         }
-        try writeAll(file, Array(text.utf8))
+        try Descriptor.write(file.raw, Array(text.utf8))
     }
 
     private static func open(_ path: String, _ flags: Int32, _ mode: UInt32 = 0)
@@ -143,19 +142,5 @@ public enum Files {
         let raw = Glibc.open(path, flags, mode)
         guard raw >= 0 else { throw SystemError("open", path) }
         return FileDescriptor(owning: raw)
-    }
-
-    private static func read(_ file: borrowing FileDescriptor, _ chunk: inout [UInt8])
-        throws(SystemError) -> Int
-    {
-        try chunk.withUnsafeMutableBytes { buffer throws(SystemError) in
-            try file.read(into: buffer)
-        }
-    }
-
-    private static func writeAll(_ file: borrowing FileDescriptor, _ bytes: [UInt8])
-        throws(SystemError)
-    {
-        try bytes.withUnsafeBytes { buffer throws(SystemError) in try file.write(buffer) }
     }
 }

@@ -36,10 +36,7 @@ public struct Output: ~Copyable {
         guard !isClosed, !buffer.isEmpty else { return }
         defer { buffer.removeAll(keepingCapacity: true) }
         do throws(SystemError) {
-            let waiting = buffer
-            try waiting.withUnsafeBytes { bytes throws(SystemError) in
-                try Descriptor.write(descriptor, bytes)
-            }
+            try Descriptor.write(descriptor, buffer)
         } catch {
             guard error.isBrokenPipe else { throw error }
             isClosed = true
@@ -52,6 +49,6 @@ public enum StandardError {
     /// Writes `text` and a newline in one call.
     public static func line(_ text: String) {
         let bytes = Array(text.utf8) + [0x0a]
-        bytes.withUnsafeBytes { try? Descriptor.write(Descriptor.error, $0) }
+        try? Descriptor.write(Descriptor.error, bytes)
     }
 }
