@@ -93,10 +93,9 @@ public final class PeerLink {
         return head > lastNumber
     }
 
-    /// Passes over all that is in the ring of a peer that has been there for more than a ping.
+    /// Passes over all that is in the ring now.
     func skipHistory() {
-        guard let head = try? client.state(headToken), head > 1 else { return }
-        lastNumber = head - 1
+        if let head = try? client.state(headToken) { lastNumber = head }
     }
 
     /// Starts again from the oldest transfer in the ring.
