@@ -15,7 +15,8 @@ public enum Checksum {
     }
 
     /// CRC-32C of `bytes`, going on from `previous`; `"123456789"` gives 0xE3069283.
-    public static func crc32c(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32 {
+    public static func crc32c(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32
+    {
         castagnoli.update(previous, bytes)
     }
 

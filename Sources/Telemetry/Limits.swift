@@ -1,5 +1,7 @@
-/// Every bound of the product, with its reason. Nothing grows with a peer's behaviour; meeting a
-/// limit is counted and told. `intel status` prints this table.
+/// Every bound of the product, with its reason.
+///
+/// Nothing grows with a peer's behaviour; meeting a limit is counted and told. `intel status`
+/// prints this table.
 public enum Limits {
     /// Heartbeat: one ping every 3 s, ±10 % so that peers do not beat together.
     public static let pingInterval: UInt64 = 3_000_000_000
