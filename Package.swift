@@ -2,7 +2,7 @@
 import PackageDescription
 
 // One array for every Swift target: language mode 6 and the upcoming features of CONTRIBUTING.md.
-// Warnings become errors where INTEL_WARNINGS_AS_ERRORS is set (`make check` and CI set it), so that
+// Warnings become errors where INTEL_WARNINGS_AS_ERRORS is set (`make check` sets it), so that
 // a newer compiler's new warning never stops a user's build.
 let strict: [SwiftSetting] =
     Context.environment["INTEL_WARNINGS_AS_ERRORS"] != nil ? [.treatAllWarnings(as: .error)] : []
