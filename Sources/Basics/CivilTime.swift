@@ -53,7 +53,9 @@ public struct CivilTime: Equatable, Sendable {
         hour = rest / 3600
         minute = rest / 60 % 60
         second = rest % 60
-        nanosecond = Int(unix - seconds * 1_000_000_000)
+        // Not by multiplying back: the first second that 64 bits hold begins below their range.
+        let fraction = Int(unix % 1_000_000_000)
+        nanosecond = fraction < 0 ? fraction + 1_000_000_000 : fraction
     }
 
     /// Days from 1970-01-01 to this date.
