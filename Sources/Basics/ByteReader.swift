@@ -3,7 +3,7 @@ public struct TruncatedBytes: Error, Equatable, Sendable {
     /// Where the field began, in bytes from the start.
     public var offset: Int
 
-    /// A fault at `offset`.
+    /// A field that began at `offset` and has no end.
     public init(offset: Int) {
         self.offset = offset
     }

@@ -110,7 +110,9 @@ public enum Descriptor {
     }
 
     /// A pipe that is closed on exec: the end to read and the end to write.
-    public static func pipe(nonBlockingWrite: Bool) throws(SystemError) -> (read: Int32, write: Int32) {
+    public static func pipe(nonBlockingWrite: Bool) throws(SystemError) -> (
+        read: Int32, write: Int32
+    ) {
         var ends: [Int32] = [-1, -1]
         guard Glibc.pipe(&ends) == 0 else { throw SystemError("pipe") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

@@ -49,7 +49,9 @@ public struct PacketSocket: ~Copyable, Sendable {
         return made
     }
 
-    /// Listens at `path`. What is there from an earlier, dead process must be removed before.
+    /// Listens at `path`.
+    ///
+    /// What is there from an earlier, dead process must be removed before.
     public static func listen(at path: String, mode: UInt32, backlog: Int32 = 512)
         throws(SystemError) -> PacketSocket
     {
@@ -81,7 +83,9 @@ public struct PacketSocket: ~Copyable, Sendable {
         return Credentials(pid: found.pid, uid: found.uid, gid: found.gid)
     }
 
-    /// Receives one packet. Without `waiting` it fails with `wouldBlock` where there is none.
+    /// Receives one packet.
+    ///
+    /// Without `waiting` it fails with `wouldBlock` where there is none.
     public func receive(
         into buffer: UnsafeMutableRawBufferPointer,
         waiting: Bool = false
@@ -144,7 +148,8 @@ public struct PacketSocket: ~Copyable, Sendable {
         return poll(&entry, 1, milliseconds) > 0
     }
 
-    private static func newSocket(_ operation: String, _ path: String) throws(SystemError) -> Int32 {
+    private static func newSocket(_ operation: String, _ path: String) throws(SystemError) -> Int32
+    {
         let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let raw = socket(AF_UNIX, type, 0)
         guard raw >= 0 else { throw SystemError(operation, path) }
