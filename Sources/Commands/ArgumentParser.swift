@@ -1,6 +1,6 @@
 /// Reads arguments by a command's table, in the grammar of `getopt_long`: `--name value`,
-/// `--name=value`, unique beginnings of names, `-n5`, `-n 5`, bundled letters, flags after operands,
-/// and `--` before operands that look like flags.
+/// `--name=value`, unique beginnings of names, `-n5`, `-n 5`, bundled letters, flags after
+/// operands, and `--` before operands that look like flags.
 struct ArgumentParser {
     private var parsed: Parsed
     private let arguments: [String]
@@ -58,8 +58,8 @@ struct ArgumentParser {
     private mutating func letters(_ text: Substring) throws(CommandError) {
         var rest = text
         while let letter = rest.popFirst() {
-            let known = letter == "h" ? Self.help : parsed.command.flags.first { $0.short == letter }
-            guard let flag = known else {
+            let flags = parsed.command.flags + [Self.help]
+            guard let flag = flags.first(where: { $0.short == letter }) else {
                 throw usage("unknown flag '-\(letter)' of 'intel \(parsed.command.name)'")
             }
             if flag.metavar == nil {

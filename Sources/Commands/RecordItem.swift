@@ -1,4 +1,5 @@
 internal import Basics
+internal import Spool
 internal import Telemetry
 
 /// A record on its way out. The payload is borrowed: valid only while it is being rendered.
@@ -85,5 +86,18 @@ struct RecordRenderer {
             return flat.withUnsafeBytes { TerminalText.append($0, to: &out) }
         }
         TerminalText.append(payload, to: &out)
+    }
+}
+
+extension RecordItem {
+    /// What the spool hands out; valid only during the call in which it does.
+    init(_ view: borrowing RecordView) {
+        instance = view.instance
+        pid = view.pid
+        uid = view.uid
+        kind = view.kind
+        envelope = view.envelope
+        store = view.store
+        payload = view.payload
     }
 }

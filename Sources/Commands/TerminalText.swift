@@ -3,8 +3,8 @@ internal import Basics
 /// Text from outside on its way to a terminal or a line of text: nothing in it may move the cursor,
 /// start a line of its own, or change the order in which the rest is read.
 enum TerminalText {
-    /// Appends `bytes` with everything escaped that is not plainly visible: controls (`\n`, `\x1b`),
-    /// C1 controls and bidirectional and line-breaking characters (`\u202e`), bytes that are not
+    /// Appends `bytes` with everything escaped that is not plainly visible: controls (`\n`,
+    /// `\x1b`), C1 controls and bidirectional and line-breaking characters (`\u202e`), bytes that are not
     /// UTF-8 (`\x9b`). A backslash stays one, so that JSON text can be pasted.
     static func append(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         var offset = 0

@@ -5,8 +5,9 @@ internal import Basics
 ///     2026-11-30 03:20:00.123456   2026-11-30T03:20:00.123456789Z   2026-11-30 03:20 +01:00
 ///     2026-11-30   03:20   now   today   yesterday   tomorrow   -2h   2 h ago   +5m   @1796000000
 ///
-/// Without a zone it is read in the zone that is given. A clock time that occurs twice is the earlier
-/// one, one that does not occur is the next instant that does; a date that does not exist is refused.
+/// Without a zone it is read in the zone that is given. A clock time that occurs twice is the
+/// earlier one, one that does not occur is the next instant that does; a date that does not exist
+/// is refused.
 struct TimeExpression: Equatable {
     /// The first nanosecond that it means.
     var first: Int64

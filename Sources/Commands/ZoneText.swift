@@ -24,7 +24,9 @@ enum ZoneText {
             guard let part = scanner.integer(upTo: 2), part.digits == 2 else { return nil }
             minutes = part.value
         }
-        guard hours.digits != 3, scanner.isAtEnd, hours.value <= 24, minutes < 60 else { return nil }
+        guard hours.digits != 3, scanner.isAtEnd, hours.value <= 24, minutes < 60 else {
+            return nil
+        }
         return hours.value * 3600 + minutes * 60
     }
 }

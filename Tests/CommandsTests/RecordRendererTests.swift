@@ -101,7 +101,8 @@ func jsonIsOneValidLine(payload: String) throws {
 }
 
 @Test func catIntoAPipeKeepsTheBytes() {
-    #expect(render(.cat, #"{"message":"\u001b[2J\na\u0000b\u202e"}"#) == "\u{1b}[2J\na\u{0}b\u{202e}\n")
+    let payload = #"{"message":"\u001b[2J\na\u0000b\u202e"}"#
+    #expect(render(.cat, payload) == "\u{1b}[2J\na\u{0}b\u{202e}\n")
     #expect(render(.cat, "{\n\"a\":1}") == "{\n\"a\":1}\n")
 }
 
