@@ -1,6 +1,6 @@
 public import LinuxIO
 public import NotifyClient
-internal import NotifyProtocol
+public import NotifyProtocol
 internal import Synchronization
 public import Telemetry
 

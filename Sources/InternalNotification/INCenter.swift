@@ -2,7 +2,7 @@ public import Dispatch
 internal import LinuxIO
 internal import NotifyClient
 internal import Synchronization
-public import Telemetry
+internal import Telemetry
 
 /// A program's place on a channel: it announces itself, sends, receives, and sees who is there.
 ///

@@ -1,4 +1,4 @@
-public import Basics
+internal import Basics
 
 /// A JSON value that keeps what other models lose: key order, duplicate keys, 64-bit integers, and
 /// the digits of every number.

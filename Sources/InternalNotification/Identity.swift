@@ -1,4 +1,4 @@
-public import Telemetry
+internal import Telemetry
 
 /// Who a peer says it is: `identifier|apikey`, eight bytes a register. The kernel's pid and uid stand
 /// beside it on the bus; a reader trusts those, not this text.

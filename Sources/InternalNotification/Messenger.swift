@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import LinuxIO
 internal import Synchronization
-public import Telemetry
+internal import Telemetry
 
 /// Sends and receives messages on a center's channel. Safe to use from any thread.
 public final class Messenger: Sendable {

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Compression
 public import NotifyClient
-internal import NotifyProtocol
+public import NotifyProtocol
 public import Telemetry
 
 /// A reader's end of one peer: its identity, its liveness, and the transfers in its ring.
