@@ -9,7 +9,12 @@ enum ExportCommand {
         choices: ["json", "ndjson"],
         help: "json (one array, the default) or ndjson (one object a line)"
     )
-    static let file = Flag("output", short: "O", "FILE", help: "write this file, when whole")
+    static let file = Flag(
+        "output",
+        short: "O",
+        "FILE",
+        help: "into this file, which appears when it is whole"
+    )
 
     static let definition = Command(
         "export",

@@ -18,7 +18,7 @@ enum LossesCommand {
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         let folder = Places(arguments).spool()
         let reader = try reading { () throws(SpoolError) in try SpoolReader(directory: folder) }
-        // The peers first: a loss that is booked between the two reads shows up too early, not late.
+        // The peers first: a loss that is booked between the two shows up early, not late.
         let known = try reading { () throws(SpoolError) in try reader.peers() }
         let losses = try reading { () throws(SpoolError) in try reader.losses() }
         let globs = arguments.all(.peer).map { Glob($0) }

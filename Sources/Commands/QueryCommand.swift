@@ -8,7 +8,7 @@ enum QueryCommand {
         short: "o",
         "FORMAT",
         choices: ["short", "json", "cat"],
-        help: "short (a line to read), json (one object a line), cat (the message alone)"
+        help: "short, json (one object a line), cat (message or payload alone)"
     )
     static let follow = Flag("follow", short: "f", help: "go on with what comes; starts with 10")
     static let noTail = Flag("no-tail", help: "with --follow: all that is there, not the last 10")
@@ -19,8 +19,9 @@ enum QueryCommand {
         summary: "read the history: records by time, peer, kind, level and text",
         flags: RecordFilter.flags + [follow, noTail, count, output, .noPager],
         notes: [
-            "TIME: '2026-11-30 03:20:00', 03:20, today, yesterday, now, -2h, '2h ago', @1796000000,",
-            "with UTC, Z or +01:00 after it if it is not local. All printed times are taken.",
+            "TIME: '2026-11-30 03:20:00', 03:20, today, yesterday, now, -2h, '2h ago',",
+            "@1796000000; with UTC, Z or +01:00 after it if it is not local. Every time that",
+            "is printed is taken back. A clock time that occurs twice is the earlier one.",
             "",
             "Exit status: 0 found, 1 nothing matched, 2 error, 3 damaged parts were skipped,",
             "4 not allowed.",
