@@ -45,7 +45,8 @@ int clinux_peer_credentials(int fd, struct clinux_credentials *out) {
     return 0;
 }
 
-ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count, int wait) {
+ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count,
+                    int wait) {
     int flags = MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT);
     ssize_t sent;
     if (fd_count == 0) {

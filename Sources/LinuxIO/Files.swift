@@ -16,7 +16,8 @@ public enum Files {
     }
 
     /// All bytes of a file, at most `limit`.
-    public static func contents(_ path: String, limit: Int = 64 << 20) throws(SystemError) -> [UInt8]
+    public static func contents(_ path: String, limit: Int = 64 << 20) throws(SystemError)
+        -> [UInt8]
     {
         let file = try openToRead(path)
         var all: [UInt8] = []

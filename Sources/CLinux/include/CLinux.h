@@ -27,7 +27,8 @@ int clinux_accept(int listener);
 int clinux_peer_credentials(int fd, struct clinux_credentials *out);
 
 /* Sends one packet, with up to 8 descriptors beside it. Never raises SIGPIPE. */
-ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count, int wait);
+ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count,
+                    int wait);
 
 /* Receives one packet. *fd_count holds the room in fds and, after, how many came (close-on-exec).
  * *truncated is 1 if the packet was longer than `capacity` or descriptors were cut off. */
@@ -85,7 +86,7 @@ enum {
 int clinux_epoll_create(void);
 int clinux_epoll_set(int epoll, int fd, uint32_t events, uint64_t tag, int add);
 int clinux_epoll_remove(int epoll, int fd);
-/* Up to `capacity` ready descriptors as (tag, events); timeout in ms, -1 for ever. EINTR gives 0. */
+/* Up to `capacity` ready descriptors as (tag, events); timeout in ms, -1: for ever. EINTR: 0. */
 int clinux_epoll_wait(int epoll, uint64_t *tags, uint32_t *events, int capacity, int timeout_ms);
 
 int clinux_eventfd(void);
