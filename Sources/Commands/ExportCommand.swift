@@ -29,7 +29,7 @@ enum ExportCommand {
         let isArray = arguments.value(format) != "ndjson"
         let spool = Places(arguments).spool()
         guard let path = arguments.value(file), path != "-" else {
-            return try export(filter, spool, isArray: isArray, to: Descriptor.output)
+            return try export(filter, spool, isArray: isArray, to: arguments.output)
         }
         let aside = path + ".\(Environment.pid).partial"
         let target = try calling { () throws(SystemError) in try Files.create(aside) }

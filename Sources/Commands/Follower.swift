@@ -24,9 +24,9 @@ struct Follower: ~Copyable {
     }
 
     /// Runs until the reader of the output has gone: that is success.
-    mutating func run() throws(CommandError) -> Int32 {
+    mutating func run(output: Int32) throws(CommandError) -> Int32 {
         // Watching begins before the first look, so that no commit falls between the two.
-        let watch = SpoolWatch(folder: folder, reader: Descriptor.output)
+        let watch = SpoolWatch(folder: folder, reader: output)
         try history()
         try writer.flush()
         var hasComplained = false

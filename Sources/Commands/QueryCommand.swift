@@ -40,26 +40,27 @@ enum QueryCommand {
             guard !arguments.has(follow) else {
                 throw CommandError("--count does not go with --follow", hint: "leave one out")
             }
-            return try counted(filter.query, spool)
+            return try counted(filter.query, spool, arguments)
         }
         if arguments.has(follow) {
             var query = filter.query
             let isOpen = arguments.has(noTail) || arguments.has(.lines) || arguments.has(.since)
             if !isOpen { query.last = tailLines }
-            var follower = try Follower(spool, query, RecordWriter(format, zone: filter.zone))
-            return try follower.run()
+            let writer = RecordWriter(format, zone: filter.zone, descriptor: arguments.output)
+            var follower = try Follower(spool, query, writer)
+            return try follower.run(output: arguments.output)
         }
-        return try history(filter, format, spool, isQuiet: arguments.has(.quiet))
+        return try history(filter, format, spool, arguments)
     }
 
     private static func history(
         _ filter: RecordFilter,
         _ format: RecordFormat,
         _ spool: String,
-        isQuiet: Bool
+        _ arguments: Parsed
     ) throws(CommandError) -> Int32 {
         var reader = try reading { () throws(SpoolError) in try SpoolReader(directory: spool) }
-        var writer = RecordWriter(format, zone: filter.zone)
+        var writer = RecordWriter(format, zone: filter.zone, descriptor: arguments.output)
         var report = ScanReport()
         if filter.query.last != 0 {
             report = try reading { () throws(SpoolError) in
@@ -68,16 +69,20 @@ enum QueryCommand {
         }
         try writer.flush()
         if writer.isClosed { return ExitStatus.success }
+        let isQuiet = arguments.has(.quiet)
         if !isQuiet { try Notes.historyStart(&reader, filter) }
         if writer.count == 0, !isQuiet, report.isWhole { Notes.nothingMatches() }
         return Notes.status(found: writer.count > 0, report)
     }
 
-    private static func counted(_ query: Query, _ spool: String) throws(CommandError) -> Int32 {
+    private static func counted(
+        _ query: Query,
+        _ spool: String,
+        _ arguments: Parsed
+    ) throws(CommandError) -> Int32 {
         var reader = try reading { () throws(SpoolError) in try SpoolReader(directory: spool) }
-        let (all, report) = try reading { () throws(SpoolError) in try reader.count(query) }
-        let count = query.last.map { min(UInt64($0), all) } ?? all
-        _ = try HelpCommand.show("\(count)\n")
+        let (count, report) = try reading { () throws(SpoolError) in try reader.count(query) }
+        try arguments.answer("\(count)\n")
         return Notes.status(found: count > 0, report)
     }
 }

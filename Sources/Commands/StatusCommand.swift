@@ -28,8 +28,8 @@ enum StatusCommand {
             summary: try reading { () throws(SpoolError) in try reader.summary() },
             peers: try reading { () throws(SpoolError) in try reader.peers() }
         )
-        if arguments.value(output) == "json" { return try HelpCommand.show(status.json + "\n") }
-        return try HelpCommand.show(status.text(arguments.has(.utc) ? .utc : .local))
+        if arguments.value(output) == "json" { return try arguments.answer(status.json + "\n") }
+        return try arguments.answer(status.text(arguments.has(.utc) ? .utc : .local))
     }
 }
 
