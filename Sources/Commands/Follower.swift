@@ -53,7 +53,9 @@ struct Follower: ~Copyable {
         return ExitStatus.success
     }
 
-    /// What is there already. Records that are committed while it is read are left to `takeNew`.
+    /// What is there already.
+    ///
+    /// Records that are committed while it is read are left to `takeNew`.
     private mutating func history() throws(CommandError) {
         let start = try reading { () throws(SpoolError) in try reader.summary().lastStore }
         seen = start

@@ -7,7 +7,9 @@ public enum Program {
     /// The version that `intel --version` prints.
     public static let version = "0.1.0"
 
-    /// Runs the command of this process's arguments and exits with its status. Main thread only.
+    /// Runs the command of this process's arguments and exits with its status.
+    ///
+    /// Main thread only.
     public static func main() -> Never {
         Descriptor.ignoreBrokenPipes()
         exit(run(Array(CommandLine.arguments.dropFirst())))

@@ -5,7 +5,9 @@ internal import Basics
 enum TerminalText {
     /// Appends `bytes` with everything escaped that is not plainly visible: controls (`\n`,
     /// `\x1b`), C1 controls, characters that reorder or break lines (`\u202e`), and bytes that are
-    /// not UTF-8 (`\x9b`). A backslash stays one, so that JSON text can be pasted.
+    /// not UTF-8 (`\x9b`).
+    ///
+    /// A backslash stays one, so that JSON text can be pasted.
     static func append(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         var offset = 0
         var plain = 0

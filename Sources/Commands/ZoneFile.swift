@@ -98,9 +98,9 @@ private struct Header {
     private let rest: (leaps: Int, letters: Int, standard: Int, universal: Int)
 
     init?(_ bytes: [UInt8], at offset: Int) {
-        guard offset + 44 <= bytes.count, bytes[offset..<offset + 4].elementsEqual("TZif".utf8) else {
-            return nil
-        }
+        guard offset + 44 <= bytes.count,
+            bytes[offset..<offset + 4].elementsEqual("TZif".utf8)
+        else { return nil }
         let counts = (0..<6).map { index in
             Int(ZoneFile.bigEndian(bytes, at: offset + 20 + index * 4, count: 4))
         }

@@ -8,7 +8,10 @@ import Telemetry
 /// A spool in a folder of its own, removed at the end of the test.
 final class SampleSpool {
     let folder: String
-    private let instance = PeerInstance(identifier: "com.vendor.pos", epoch: 1_796_000_000_000_000_000)
+    private let instance = PeerInstance(
+        identifier: "com.vendor.pos",
+        epoch: 1_796_000_000_000_000_000
+    )
     private var sequence: UInt64 = 0
 
     /// 2026-11-30 03:20:00 UTC; records are a second apart.
