@@ -1,6 +1,8 @@
 /// What every command's exit status means (CLI.md); scripts rely on the numbers.
 enum ExitStatus {
-    /// Found, or done. A reader that closes its pipe is success as well.
+    /// Found, or done.
+    ///
+    /// A reader that closes its pipe is success as well.
     static let success: Int32 = 0
     /// Nothing matched, or something is missing.
     static let nothing: Int32 = 1
@@ -29,8 +31,10 @@ struct CommandError: Error, Equatable, CustomStringConvertible {
         self.status = status
     }
 
-    /// The two lines as they are printed. What a user or a file gave is escaped, so that an error
-    /// cannot carry an escape sequence to the terminal either.
+    /// The two lines as they are printed.
+    ///
+    /// What a user or a file gave is escaped, so that an error cannot carry an escape sequence to
+    /// the terminal either.
     var description: String {
         var text = "intel: " + TerminalText.escaped(message)
         if let hint { text += "\n  " + TerminalText.escaped(hint) }

@@ -1,4 +1,6 @@
-/// Every command, in the order of `intel help`. A command is one file with a `definition`.
+/// Every command, in the order of `intel help`.
+///
+/// A command is one file with a `definition`.
 enum CommandTable {
     static let all: [Command] = [
         AgentCommand.definition,

@@ -15,7 +15,9 @@ enum DurationText {
     ]
     static let second: Int64 = 1_000_000_000
 
-    /// Nanoseconds; nil if it is no span or is longer than 64 bits hold. A number alone is seconds.
+    /// Nanoseconds; nil if it is no span or is longer than 64 bits hold.
+    ///
+    /// A number alone is seconds.
     static func parse(_ text: some StringProtocol) -> Int64? {
         var scanner = TextScanner(text)
         var total: Int64 = 0

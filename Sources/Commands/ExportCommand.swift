@@ -9,7 +9,12 @@ enum ExportCommand {
         choices: ["json", "ndjson"],
         help: "json (one array, the default) or ndjson (one object a line)"
     )
-    static let file = Flag("output", short: "O", "FILE", help: "write this file, when whole")
+    static let file = Flag(
+        "output",
+        short: "O",
+        "FILE",
+        help: "into this file, which appears when it is whole"
+    )
 
     static let definition = Command(
         "export",
@@ -24,7 +29,7 @@ enum ExportCommand {
         let isArray = arguments.value(format) != "ndjson"
         let spool = Places(arguments).spool()
         guard let path = arguments.value(file), path != "-" else {
-            return try export(filter, spool, isArray: isArray, to: Descriptor.output)
+            return try export(filter, spool, isArray: isArray, to: arguments.output)
         }
         let aside = path + ".\(Environment.pid).partial"
         let target = try calling { () throws(SystemError) in try Files.create(aside) }

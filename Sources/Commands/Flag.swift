@@ -46,7 +46,9 @@ struct Command: Sendable {
     let operands: String
     /// The most operands that are taken.
     let operandsMax: Int
-    /// Its flags, in the order of help. `--help` is common to all and not listed.
+    /// Its flags, in the order of help.
+    ///
+    /// `--help` is common to all and not listed.
     let flags: [Flag]
     /// More lines for `intel help NAME`.
     let notes: [String]

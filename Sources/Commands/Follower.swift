@@ -24,9 +24,9 @@ struct Follower: ~Copyable {
     }
 
     /// Runs until the reader of the output has gone: that is success.
-    mutating func run() throws(CommandError) -> Int32 {
+    mutating func run(output: Int32) throws(CommandError) -> Int32 {
         // Watching begins before the first look, so that no commit falls between the two.
-        let watch = SpoolWatch(folder: folder, reader: Descriptor.output)
+        let watch = SpoolWatch(folder: folder, reader: output)
         try history()
         try writer.flush()
         var hasComplained = false
@@ -53,7 +53,9 @@ struct Follower: ~Copyable {
         return ExitStatus.success
     }
 
-    /// What is there already. Records that are committed while it is read are left to `takeNew`.
+    /// What is there already.
+    ///
+    /// Records that are committed while it is read are left to `takeNew`.
     private mutating func history() throws(CommandError) {
         let start = try reading { () throws(SpoolError) in try reader.summary().lastStore }
         seen = start

@@ -1,5 +1,3 @@
-internal import LinuxIO
-
 /// `intel help [COMMAND]`.
 enum HelpCommand {
     static let definition = Command(
@@ -12,23 +10,11 @@ enum HelpCommand {
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         guard let name = arguments.operands.first else {
-            return try show(HelpText.overview + "\n")
+            return try arguments.answer(HelpText.overview + "\n")
         }
         guard let command = CommandTable.command(name) else {
             throw CommandError("no command '\(name)'", hint: "see 'intel help'")
         }
-        return try show(HelpText.command(command) + "\n")
-    }
-
-    /// Writes `text` to standard output; a closed pipe is success.
-    static func show(_ text: String) throws(CommandError) -> Int32 {
-        do throws(SystemError) {
-            var output = Output()
-            try output.append(text)
-            try output.flush()
-        } catch {
-            throw CommandError(error.description)
-        }
-        return ExitStatus.success
+        return try arguments.answer(HelpText.command(command) + "\n")
     }
 }

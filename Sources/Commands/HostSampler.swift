@@ -1,7 +1,9 @@
 internal import LinuxIO
 
-/// Reads the machine's state from /proc. What a kernel does not tell is left out; rates (CPU,
-/// disks, network) are per interval and start with the second snapshot.
+/// Reads the machine's state from /proc.
+///
+/// What a kernel does not tell is left out; rates (CPU, disks, network) are per interval and start
+/// with the second snapshot.
 struct HostSampler {
     /// Interfaces, disks and file systems that are told of; a container host has thousands.
     static let itemsMax = 64

@@ -18,7 +18,7 @@ enum LossesCommand {
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         let folder = Places(arguments).spool()
         let reader = try reading { () throws(SpoolError) in try SpoolReader(directory: folder) }
-        // The peers first: a loss that is booked between the two reads shows up too early, not late.
+        // The peers first: a loss that is booked between the two shows up early, not late.
         let known = try reading { () throws(SpoolError) in try reader.peers() }
         let losses = try reading { () throws(SpoolError) in try reader.losses() }
         let globs = arguments.all(.peer).map { Glob($0) }
@@ -28,10 +28,10 @@ enum LossesCommand {
         let reasons = Dictionary(grouping: losses, by: \.instance)
         if arguments.value(.tableOutput) == "json" {
             let lines = peers.map { json($0, reasons[$0.instance] ?? []) + "\n" }
-            _ = try HelpCommand.show(lines.joined())
+            try arguments.answer(lines.joined())
         } else if !peers.isEmpty {
             let zone: Zone = arguments.has(.utc) ? .utc : .local
-            _ = try HelpCommand.show(text(peers, reasons, zone))
+            try arguments.answer(text(peers, reasons, zone))
         }
         let missing = peers.reduce(UInt64(0)) { $0 &+ $1.missing }
         return missing > 0 ? ExitStatus.nothing : ExitStatus.success

@@ -1,3 +1,5 @@
+internal import LinuxIO
+
 /// What was typed, by the table; what it means is worked out by the command.
 struct Parsed: Sendable {
     /// Whose flags these are.
@@ -6,6 +8,8 @@ struct Parsed: Sendable {
     private(set) var values: [String: [String]] = [:]
     /// What is no flag.
     var operands: [String] = []
+    /// Where the results go.
+    var output = Descriptor.output
 
     init(command: Command) {
         self.command = command
@@ -13,6 +17,17 @@ struct Parsed: Sendable {
 
     mutating func add(_ flag: Flag, _ value: String) {
         values[flag.name, default: []].append(value)
+    }
+
+    /// Writes `text` to where the results go; a reader who has gone is success.
+    @discardableResult
+    func answer(_ text: String) throws(CommandError) -> Int32 {
+        try calling { () throws(SystemError) in
+            var output = Output(output)
+            try output.append(text)
+            try output.flush()
+        }
+        return ExitStatus.success
     }
 
     /// True if the flag was given.

@@ -20,9 +20,9 @@ enum PeersCommand {
         let known = try reading { () throws(SpoolError) in try reader.peers() }
         let peers = chosen(known, arguments)
         if arguments.value(.tableOutput) == "json" {
-            _ = try HelpCommand.show(peers.map { PeerJSON.text($0) + "\n" }.joined())
+            try arguments.answer(peers.map { PeerJSON.text($0) + "\n" }.joined())
         } else if !peers.isEmpty {
-            _ = try HelpCommand.show(table(peers, arguments.has(.utc) ? .utc : .local))
+            try arguments.answer(table(peers, arguments.has(.utc) ? .utc : .local))
         }
         if !arguments.has(.quiet), RunningAgent.find(spool: folder) == nil {
             StandardError.line("intel: note: the agent is not running; this is what it last saw")

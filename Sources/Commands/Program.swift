@@ -7,7 +7,9 @@ public enum Program {
     /// The version that `intel --version` prints.
     public static let version = "0.1.0"
 
-    /// Runs the command of this process's arguments and exits with its status. Main thread only.
+    /// Runs the command of this process's arguments and exits with its status.
+    ///
+    /// Main thread only.
     public static func main() -> Never {
         Descriptor.ignoreBrokenPipes()
         exit(run(Array(CommandLine.arguments.dropFirst())))
@@ -15,24 +17,30 @@ public enum Program {
 
     /// Runs the command that `arguments` (without the program's name) ask for.
     ///
+    /// - Parameter output: the descriptor that gets the results; it stays open.
     /// - Returns: the exit status; what went wrong has been told on stderr.
-    public static func run(_ arguments: [String]) -> Int32 {
+    public static func run(_ arguments: [String], output: Int32 = 1) -> Int32 {
         do throws(CommandError) {
-            return try dispatch(arguments)
+            return try dispatch(arguments, output)
         } catch {
             StandardError.line(error.description)
             return error.status
         }
     }
 
-    private static func dispatch(_ arguments: [String]) throws(CommandError) -> Int32 {
+    private static func dispatch(
+        _ arguments: [String],
+        _ output: Int32
+    ) throws(CommandError) -> Int32 {
         guard let name = arguments.first else {
             StandardError.line(HelpText.overview)
             return ExitStatus.failure
         }
+        var overall = Parsed(command: HelpCommand.definition)
+        overall.output = output
         switch name {
-        case "--version", "-V": return try HelpCommand.show("intel \(version)\n")
-        case "--help", "-h": return try HelpCommand.show(HelpText.overview + "\n")
+        case "--version", "-V": return try overall.answer("intel \(version)\n")
+        case "--help", "-h": return try overall.answer(HelpText.overview + "\n")
         default: break
         }
         guard let command = CommandTable.command(name) else {
@@ -41,9 +49,10 @@ public enum Program {
             throw CommandError("unknown command '\(name)'", hint: guess + "see 'intel help'")
         }
         let rest = Array(arguments.dropFirst())
-        let parsed = try ArgumentParser.parse(command, rest)
+        var parsed = try ArgumentParser.parse(command, rest)
+        parsed.output = output
         if parsed.has(ArgumentParser.help) {
-            return try HelpCommand.show(HelpText.command(command) + "\n")
+            return try parsed.answer(HelpText.command(command) + "\n")
         }
         return try command.run(parsed)
     }

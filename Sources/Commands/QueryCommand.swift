@@ -8,7 +8,7 @@ enum QueryCommand {
         short: "o",
         "FORMAT",
         choices: ["short", "json", "cat"],
-        help: "short (a line to read), json (one object a line), cat (the message alone)"
+        help: "short, json (one object a line), cat (message or payload alone)"
     )
     static let follow = Flag("follow", short: "f", help: "go on with what comes; starts with 10")
     static let noTail = Flag("no-tail", help: "with --follow: all that is there, not the last 10")
@@ -19,8 +19,9 @@ enum QueryCommand {
         summary: "read the history: records by time, peer, kind, level and text",
         flags: RecordFilter.flags + [follow, noTail, count, output, .noPager],
         notes: [
-            "TIME: '2026-11-30 03:20:00', 03:20, today, yesterday, now, -2h, '2h ago', @1796000000,",
-            "with UTC, Z or +01:00 after it if it is not local. All printed times are taken.",
+            "TIME: '2026-11-30 03:20:00', 03:20, today, yesterday, now, -2h, '2h ago',",
+            "@1796000000; with UTC, Z or +01:00 after it if it is not local. Every time that",
+            "is printed is taken back. A clock time that occurs twice is the earlier one.",
             "",
             "Exit status: 0 found, 1 nothing matched, 2 error, 3 damaged parts were skipped,",
             "4 not allowed.",
@@ -39,26 +40,27 @@ enum QueryCommand {
             guard !arguments.has(follow) else {
                 throw CommandError("--count does not go with --follow", hint: "leave one out")
             }
-            return try counted(filter.query, spool)
+            return try counted(filter.query, spool, arguments)
         }
         if arguments.has(follow) {
             var query = filter.query
             let isOpen = arguments.has(noTail) || arguments.has(.lines) || arguments.has(.since)
             if !isOpen { query.last = tailLines }
-            var follower = try Follower(spool, query, RecordWriter(format, zone: filter.zone))
-            return try follower.run()
+            let writer = RecordWriter(format, zone: filter.zone, descriptor: arguments.output)
+            var follower = try Follower(spool, query, writer)
+            return try follower.run(output: arguments.output)
         }
-        return try history(filter, format, spool, isQuiet: arguments.has(.quiet))
+        return try history(filter, format, spool, arguments)
     }
 
     private static func history(
         _ filter: RecordFilter,
         _ format: RecordFormat,
         _ spool: String,
-        isQuiet: Bool
+        _ arguments: Parsed
     ) throws(CommandError) -> Int32 {
         var reader = try reading { () throws(SpoolError) in try SpoolReader(directory: spool) }
-        var writer = RecordWriter(format, zone: filter.zone)
+        var writer = RecordWriter(format, zone: filter.zone, descriptor: arguments.output)
         var report = ScanReport()
         if filter.query.last != 0 {
             report = try reading { () throws(SpoolError) in
@@ -67,16 +69,20 @@ enum QueryCommand {
         }
         try writer.flush()
         if writer.isClosed { return ExitStatus.success }
+        let isQuiet = arguments.has(.quiet)
         if !isQuiet { try Notes.historyStart(&reader, filter) }
         if writer.count == 0, !isQuiet, report.isWhole { Notes.nothingMatches() }
         return Notes.status(found: writer.count > 0, report)
     }
 
-    private static func counted(_ query: Query, _ spool: String) throws(CommandError) -> Int32 {
+    private static func counted(
+        _ query: Query,
+        _ spool: String,
+        _ arguments: Parsed
+    ) throws(CommandError) -> Int32 {
         var reader = try reading { () throws(SpoolError) in try SpoolReader(directory: spool) }
-        let (all, report) = try reading { () throws(SpoolError) in try reader.count(query) }
-        let count = query.last.map { min(UInt64($0), all) } ?? all
-        _ = try HelpCommand.show("\(count)\n")
+        let (count, report) = try reading { () throws(SpoolError) in try reader.count(query) }
+        try arguments.answer("\(count)\n")
         return Notes.status(found: count > 0, report)
     }
 }

@@ -58,8 +58,9 @@ struct RecordFilter {
         arguments.value(.lines) == "all" ? nil : try arguments.number(.lines)
     }
 
-    /// One level means that one and worse; `FROM..TO` means all between, in either order. Several
-    /// are OR, as far as together they are one range.
+    /// One level means that one and worse; `FROM..TO` means all between, in either order.
+    ///
+    /// Several are OR, as far as together they are one range.
     static func levels(_ texts: [String]) throws(CommandError) -> ClosedRange<UInt8>? {
         var wanted: Set<UInt8> = []
         for text in texts {

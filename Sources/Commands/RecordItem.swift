@@ -2,7 +2,9 @@ internal import Basics
 internal import Spool
 internal import Telemetry
 
-/// A record on its way out. The payload is borrowed: valid only while it is being rendered.
+/// A record on its way out.
+///
+/// The payload is borrowed: valid only while it is being rendered.
 struct RecordItem {
     let instance: PeerInstance
     let pid: Int32

@@ -43,8 +43,10 @@ enum RecordJSON {
         out.append(UInt8(ascii: "\""))
     }
 
-    /// The payload byte for byte. JSON has raw line ends only as white space between values; they
-    /// become blanks, so that a line stays one line.
+    /// The payload byte for byte.
+    ///
+    /// JSON has raw line ends only as white space between values; they become blanks, so that a
+    /// line stays one line.
     private static func appendPayload(_ payload: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         if payload.isEmpty { return out.append(contentsOf: "null".utf8) }
         let start = out.count

@@ -26,7 +26,7 @@ struct RecordWriter: ~Copyable {
     init(
         _ format: RecordFormat,
         zone: Zone,
-        descriptor: Int32 = Descriptor.output,
+        descriptor: Int32,
         layout: Layout = .lines
     ) {
         output = Output(descriptor)

@@ -18,8 +18,8 @@ enum RunningAgent {
         let lines = String(decoding: list, as: UTF8.self).split(separator: "\n")
         for line in lines where line.contains("FLOCK") {
             let fields = line.split(separator: " ")
-            guard fields.count > 5, let inode = fields[5].split(separator: ":").last else { continue }
-            if inode == String(info.st_ino) { return written }
+            guard fields.count > 5, Int32(fields[4]) == written else { continue }
+            if fields[5].split(separator: ":").last == "\(info.st_ino)" { return written }
         }
         return nil
     }

@@ -12,8 +12,9 @@ struct SpoolWatch: ~Copyable {
     private let descriptor: Int32
     private let reader: Int32
 
-    /// Watches a folder; `reader` is the descriptor whose closing matters. Where the kernel gives no
-    /// watch (their number is limited), only the timeout is left.
+    /// Watches a folder; `reader` is the descriptor whose closing matters.
+    ///
+    /// Where the kernel gives no watch (their number is limited), only the timeout is left.
     init(folder: String, reader: Int32) {
         self.reader = reader
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))

@@ -28,8 +28,8 @@ enum StatusCommand {
             summary: try reading { () throws(SpoolError) in try reader.summary() },
             peers: try reading { () throws(SpoolError) in try reader.peers() }
         )
-        if arguments.value(output) == "json" { return try HelpCommand.show(status.json + "\n") }
-        return try HelpCommand.show(status.text(arguments.has(.utc) ? .utc : .local))
+        if arguments.value(output) == "json" { return try arguments.answer(status.json + "\n") }
+        return try arguments.answer(status.text(arguments.has(.utc) ? .utc : .local))
     }
 }
 
@@ -40,6 +40,8 @@ struct Status {
     let summary: SpoolSummary
     let peers: [PeerState]
 
+    private static let presences = [Presence.alive, .lost, .left, .died]
+
     private func count(_ presence: Presence) -> UInt64 {
         UInt64(peers.count { $0.presence == presence })
     }
@@ -48,17 +50,17 @@ struct Status {
         peers.reduce(0) { $0 &+ part($1) }
     }
 
-    /// Payload bytes for each byte on the disk, in tenths.
+    /// Payload bytes for each byte on the disk: ` (9.5x)`.
     private var ratio: String {
-        guard summary.fileBytes > 0 else { return "-" }
+        guard summary.fileBytes > 0, summary.rawBytes > 0 else { return "" }
         let tenths = summary.rawBytes &* 10 / summary.fileBytes
-        return "\(tenths / 10).\(tenths % 10)"
+        return " (\(tenths / 10).\(tenths % 10)x)"
     }
 
     /// Lines to read.
     func text(_ zone: Zone) -> String {
         let grouped = FigureText.grouped
-        let states = [Presence.alive, .lost, .left, .died].map { "\(grouped(count($0))) \($0.name)" }
+        let states = Self.presences.map { "\(grouped(count($0))) \($0.name)" }
         let lines = [
             ("agent", agent.map { "running, pid \($0)" } ?? "not running"),
             ("spool", TerminalText.escaped(folder)),
@@ -66,7 +68,7 @@ struct Status {
             (
                 "size",
                 "\(FigureText.bytes(summary.fileBytes)) on disk for "
-                    + "\(FigureText.bytes(summary.rawBytes)) of payload (\(ratio)x)"
+                    + "\(FigureText.bytes(summary.rawBytes)) of payload" + ratio
             ),
             ("oldest", FigureText.time(summary.oldestTime, zone)),
             ("newest", FigureText.time(summary.newestTime, zone)),
@@ -103,7 +105,7 @@ struct Status {
         agent.add("running", self.agent != nil)
         if let pid = self.agent { agent.add("pid", Int64(pid)) }
         var states = ObjectWriter()
-        for presence in [Presence.alive, .lost, .left, .died] {
+        for presence in Self.presences {
             states.add(presence.name, count(presence))
         }
         var books = ObjectWriter()

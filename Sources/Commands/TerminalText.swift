@@ -4,8 +4,10 @@ internal import Basics
 /// start a line of its own, or change the order in which the rest is read.
 enum TerminalText {
     /// Appends `bytes` with everything escaped that is not plainly visible: controls (`\n`,
-    /// `\x1b`), C1 controls and bidirectional and line-breaking characters (`\u202e`), bytes that are not
-    /// UTF-8 (`\x9b`). A backslash stays one, so that JSON text can be pasted.
+    /// `\x1b`), C1 controls, characters that reorder or break lines (`\u202e`), and bytes that are
+    /// not UTF-8 (`\x9b`).
+    ///
+    /// A backslash stays one, so that JSON text can be pasted.
     static func append(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         var offset = 0
         var plain = 0

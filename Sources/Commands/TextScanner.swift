@@ -23,6 +23,11 @@ struct TextScanner {
         return true
     }
 
+    /// Steps over the next byte, whatever it is.
+    mutating func skip() {
+        offset = min(offset + 1, bytes.count)
+    }
+
     /// Steps over blanks; true if there was one.
     @discardableResult
     mutating func skipSpaces() -> Bool {

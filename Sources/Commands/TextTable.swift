@@ -1,4 +1,6 @@
-/// Rows with aligned columns, two blanks between them; numbers to the right. Cells are escaped.
+/// Rows with aligned columns, two blanks between them; numbers to the right.
+///
+/// Cells are escaped.
 struct TextTable {
     private let headers: [String]
     private let rightAligned: Set<Int>

@@ -1,6 +1,8 @@
 internal import Basics
 
-/// A time as `--since` and `--until` take it. All forms that output prints are among them.
+/// A time as `--since` and `--until` take it.
+///
+/// All forms that output prints are among them.
 ///
 ///     2026-11-30 03:20:00.123456   2026-11-30T03:20:00.123456789Z   2026-11-30 03:20 +01:00
 ///     2026-11-30   03:20   now   today   yesterday   tomorrow   -2h   2 h ago   +5m   @1796000000
@@ -46,8 +48,9 @@ struct TimeExpression: Equatable {
         last = instant
     }
 
-    /// `instant`, written with so many digits after the point. Six and more are what output prints;
-    /// a coarser time is the instant itself, as in journalctl.
+    /// `instant`, written with so many digits after the point.
+    ///
+    /// Six and more are what output prints; a coarser time is the instant itself, as in journalctl.
     init(_ instant: Int64, digits: Int) {
         first = instant
         var width: Int64 = 1

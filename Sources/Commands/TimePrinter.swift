@@ -1,7 +1,8 @@
 internal import Basics
 
-/// Prints times as `2026-11-30 03:20:00.123456`. Neighbours in the output mostly share their
-/// second, so its text is kept.
+/// Prints times as `2026-11-30 03:20:00.123456`.
+///
+/// Neighbours in the output mostly share their second, so its text is kept.
 struct TimePrinter {
     private let zone: Zone
     private var second = Int64.min

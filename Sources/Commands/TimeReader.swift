@@ -140,7 +140,9 @@ private struct ClockFields {
     /// Digits after the point.
     var digits = 0
 
-    /// Reads them; false if they are no clock time. Ranges are not checked here.
+    /// Reads them; false if they are no clock time.
+    ///
+    /// Ranges are not checked here.
     mutating func read(_ scanner: inout TextScanner) -> Bool {
         guard let hours = scanner.integer(upTo: 2), scanner.take(":"),
             let minutes = scanner.integer(upTo: 2), minutes.digits == 2

@@ -30,7 +30,7 @@ struct Zone: Sendable {
     /// The instant, ns since 1970, at which this zone's clocks show `time`.
     ///
     /// Shown twice (clocks set back): the earlier one. Never shown (clocks set forward): the
-    /// instant of the change, the next one that exists. Beyond 64 bits: the furthest that they hold.
+    /// instant of the change, the next one that exists. Beyond 64 bits: as far as they reach.
     func instant(of time: CivilTime) -> Int64 {
         let clock = Int64(time.hour * 3600 + time.minute * 60 + time.second)
         let shown = time.daysSince1970 * 86_400 + clock

@@ -1,4 +1,5 @@
-/// The zone after a written time: `Z`, `UTC`, `+01:00`, `-0530`, `+02`.
+/// The zone after a written time: `Z`, `UTC`, `+01:00`, `-0530`, `+02`,
+/// `Europe/London`.
 enum ZoneText {
     /// The zone that `text` names; the default one if it is empty, nil if it names none.
     static func read(_ text: String, default zone: Zone) -> Zone? {
@@ -10,7 +11,7 @@ enum ZoneText {
         default: break
         }
         let isEast = scanner.take("+")
-        guard isEast || scanner.take("-") else { return nil }
+        guard isEast || scanner.take("-") else { return ZoneFile.zone(named: scanner.rest) }
         return offset(&scanner).map { .fixed(isEast ? $0 : -$0) }
     }
 
