@@ -15,7 +15,9 @@ import Testing
         }
         var dice = Dice(state: 1)
         all.shuffle(using: &dice)
-        try fixture.store(stride(from: 0, to: all.count, by: 90).map { Array(all[$0...].prefix(90)) })
+        try fixture.store(
+            stride(from: 0, to: all.count, by: 90).map { Array(all[$0...].prefix(90)) }
+        )
         let sorted = all.sorted {
             ($0.instance.identifier, $0.instance.epoch, $0.envelope.sequence)
                 < ($1.instance.identifier, $1.instance.epoch, $1.envelope.sequence)
@@ -25,7 +27,8 @@ import Testing
         #expect(try fixture.records(Query(reverse: true)) == Array(forward.reversed()))
         #expect(try fixture.records(Query(last: 7)) == Array(forward.suffix(7)))
         #expect(
-            try fixture.records(Query(last: 7, reverse: true)) == Array(forward.suffix(7).reversed())
+            try fixture.records(Query(last: 7, reverse: true))
+                == Array(forward.suffix(7).reversed())
         )
     }
 
