@@ -83,6 +83,18 @@ public enum Descriptor {
         }
     }
 
+    /// Writes `bytes` in one call; false if a non-blocking descriptor has no room for them.
+    public static func tryWrite(_ raw: Int32, _ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { Glibc.write(raw, $0.baseAddress, $0.count) } == bytes.count
+    }
+
+    /// Sleeps until `readable` can be read or one of `writable` be written, or the time is over.
+    public static func wait(readable: Int32, writable: [Int32] = [], milliseconds: Int32) {
+        var entries = [pollfd(fd: readable, events: Int16(POLLIN), revents: 0)]
+        for raw in writable { entries.append(pollfd(fd: raw, events: Int16(POLLOUT), revents: 0)) }
+        _ = poll(&entries, nfds_t(entries.count), milliseconds)
+    }
+
     /// Closes a descriptor whose owner is the caller.
     public static func close(_ raw: Int32) {
         Glibc.close(raw)

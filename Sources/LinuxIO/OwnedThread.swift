@@ -37,6 +37,9 @@ public final class OwnedThread: Sendable {
         if let thread = handle.withLock({ $0 }) { pthread_detach(thread) }
     }
 
+    /// The calling thread's kernel id.
+    public static var currentID: Int32 { clinux_thread_id() }
+
     /// Waits until the job is done.
     ///
     /// Calling it again, or on the thread itself, does nothing.

@@ -83,25 +83,6 @@ public struct PacketSocket: ~Copyable, Sendable {
         return Credentials(pid: found.pid, uid: found.uid, gid: found.gid)
     }
 
-    /// Sends one packet.
-    ///
-    /// Without `waiting` it fails with `wouldBlock` where there is no room.
-    public func send(
-        _ bytes: UnsafeRawBufferPointer,
-        descriptors: [Int32] = [],
-        waiting: Bool = false
-    ) throws(SystemError) {
-        let sent = clinux_send(
-            file.raw,
-            bytes.baseAddress,
-            bytes.count,
-            descriptors,
-            Int32(descriptors.count),
-            waiting ? 1 : 0
-        )
-        if sent < 0 { throw SystemError("send") }
-    }
-
     /// Receives one packet.
     ///
     /// Without `waiting` it fails with `wouldBlock` where there is none.
@@ -127,6 +108,33 @@ public struct PacketSocket: ~Copyable, Sendable {
             descriptors: Array(descriptors.prefix(Int(came))),
             isTruncated: truncated != 0
         )
+    }
+
+    /// Sends one packet. Without `waiting` it fails with `wouldBlock` where there is no room.
+    public func send(_ bytes: [UInt8], descriptors: [Int32] = [], waiting: Bool = false)
+        throws(SystemError)
+    {
+        let sent = bytes.withUnsafeBytes { buffer in
+            clinux_send(
+                file.raw,
+                buffer.baseAddress,
+                buffer.count,
+                descriptors,
+                Int32(descriptors.count),
+                waiting ? 1 : 0
+            )
+        }
+        if sent < 0 { throw SystemError("send") }
+    }
+
+    /// Receives one packet into an array whose length is the room.
+    public func receive(into buffer: inout [UInt8], waiting: Bool = false) throws(SystemError)
+        -> Packet
+    {
+        let result = buffer.withUnsafeMutableBytes { bytes in
+            Result { () throws(SystemError) in try receive(into: bytes, waiting: waiting) }
+        }
+        return try result.get()
     }
 
     /// Ends the connection in both directions; a thread that waits in `receive` comes back.

@@ -45,7 +45,7 @@ public enum Limits {
     /// A batch of the hot tier: raw bytes at which it is committed.
     public static let batchBytes = 256 << 10
     /// A batch of the hot tier: the most that is gathered while a commit runs.
-    public static let batchBytesMax = 4 << 20
+    public static let batchBytesMax = 1 << 20
     /// How long a record waits for its batch where nobody waits for the acknowledgement.
     public static let batchDelay: UInt64 = 1_000_000_000
     /// Batches on their way to the disk; when they are full the bus is not read.

@@ -1,1 +1,3 @@
+import Commands
 
+Program.main()

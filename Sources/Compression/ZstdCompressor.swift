@@ -1,0 +1,60 @@
+internal import CZstd
+
+/// Packs buffers into zstd frames (RFC 8878) that carry their content size and a checksum.
+///
+/// The context is kept from call to call. One thread owns it.
+public struct ZstdCompressor: ~Copyable {
+    private let context: OpaquePointer
+
+    /// A compressor of one level: 1 is fast, 19 is small. Out of range is clamped by the library.
+    public init(level: Int32) throws(CompressionError) {
+        guard let made = ZSTD_createCCtx() else { throw .outOfMemory }
+        ZSTD_CCtx_setParameter(made, ZSTD_c_compressionLevel, level)
+        ZSTD_CCtx_setParameter(made, ZSTD_c_checksumFlag, 1)
+        ZSTD_CCtx_setParameter(made, ZSTD_c_contentSizeFlag, 1)
+        context = made
+    }
+
+    deinit {
+        ZSTD_freeCCtx(context)
+    }
+
+    /// The most bytes that `count` bytes can become.
+    public static func bound(_ count: Int) -> Int {
+        ZSTD_compressBound(count)
+    }
+
+    /// Packs `input` into one frame at the start of `output`, which has `bound` bytes at least.
+    ///
+    /// - Returns: the length of the frame in bytes.
+    public func compress(
+        _ input: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer
+    ) throws(CompressionError) -> Int {
+        let code = pack(input, output)
+        if ZSTD_isError(code) != 0 { throw .damaged(String(cString: ZSTD_getErrorName(code))) }
+        return code
+    }
+
+    /// Packs `input` into one frame and appends it.
+    public func compress(
+        _ input: UnsafeRawBufferPointer,
+        appendingTo output: inout [UInt8]
+    ) throws(CompressionError) {
+        let start = output.count
+        output.append(contentsOf: repeatElement(0, count: Self.bound(input.count)))
+        let code = output.withUnsafeMutableBytes {
+            pack(input, UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
+        }
+        let isError = ZSTD_isError(code) != 0
+        output.removeLast(output.count - start - (isError ? 0 : code))
+        if isError { throw .damaged(String(cString: ZSTD_getErrorName(code))) }
+    }
+
+    private func pack(
+        _ input: UnsafeRawBufferPointer,
+        _ output: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        ZSTD_compress2(context, output.baseAddress, output.count, input.baseAddress, input.count)
+    }
+}

@@ -1,0 +1,133 @@
+internal import Basics
+internal import Dispatch
+internal import LinuxIO
+internal import NotifyClient
+internal import Synchronization
+internal import Telemetry
+
+/// The listening half of a center: a thread that starts when somebody wants to hear, reads the
+/// siblings' rings, and hands what it finds to the callback queue.
+final class ChannelReceiver: Sendable {
+    private struct State {
+        var onReceive: [@Sendable ([INMessage]) -> Void] = []
+        var onPresence: [@Sendable (PresenceChange) -> Void] = []
+        var client: NotifyClient?
+        var own: UInt32 = 0
+        var isStarted = false
+        var isStopped = false
+    }
+
+    private let names: ChannelNames
+    private let queue: DispatchQueue
+    private let state = Mutex(State())
+    private let thread = Mutex<OwnedThread?>(nil)
+    private let wake: Wake?
+
+    init(names: ChannelNames, queue: DispatchQueue) {
+        self.names = names
+        self.queue = queue
+        wake = try? Wake()
+    }
+
+    func onReceive(_ handler: @escaping @Sendable ([INMessage]) -> Void) {
+        state.withLock { $0.onReceive.append(handler) }
+        startIfWanted()
+    }
+
+    func onPresence(_ handler: @escaping @Sendable (PresenceChange) -> Void) {
+        state.withLock { $0.onPresence.append(handler) }
+        startIfWanted()
+    }
+
+    /// The sender has found the bus.
+    func attach(_ client: NotifyClient, own: UInt32) {
+        state.withLock { state in
+            state.client = client
+            state.own = own
+        }
+        startIfWanted()
+    }
+
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            state.client = nil
+        }
+        wake?.ring()
+        thread.withLock { $0 }?.join()
+    }
+
+    private func startIfWanted() {
+        let client: NotifyClient? = state.withLock { state in
+            let isWanted = !state.onReceive.isEmpty || !state.onPresence.isEmpty
+            guard isWanted, !state.isStarted, !state.isStopped, let client = state.client else {
+                return nil
+            }
+            state.isStarted = true
+            return client
+        }
+        guard let client, let wake else { return }
+        let own = state.withLock { $0.own }
+        let started = try? OwnedThread("in-receiver") { [self] in run(client, own: own, wake) }
+        thread.withLock { $0 = started }
+    }
+
+    private func run(_ client: NotifyClient, own: UInt32, _ wake: Wake) {
+        guard let reader = try? ChannelReader(client: client, names: names, own: own, wake: wake)
+        else { return }
+        let since = UInt64(clamping: Clock.system.wall())
+        while !state.withLock({ $0.isStopped }) {
+            let now = Clock.system.boot()
+            for change in reader.update(now: now) {
+                tell(change, reader, since: since)
+            }
+            for (fingerprint, link) in reader.links {
+                read(link)
+                if reader.hasEnded(fingerprint) { reader.forget(fingerprint) }
+            }
+            let next = reader.nextUpdate
+            let after = Clock.system.boot()
+            wake.wait(nanoseconds: next > after ? next - after : 1)
+        }
+        reader.close()
+    }
+
+    private func tell(_ change: PresenceChange, _ reader: ChannelReader, since: UInt64) {
+        // Who was there before us has a past in its ring: a sibling hears from now on.
+        if change.kind == .appeared, change.instance.epoch < since, let link = reader.links[change.fingerprint] {
+            link.skipHistory()
+        }
+        let handlers = state.withLock { $0.onPresence }
+        queue.async { for handler in handlers { handler(change) } }
+    }
+
+    private func read(_ link: PeerLink) {
+        while link.hasNews, let found = link.next() {
+            guard case .transfer(_, let json) = found else { continue }
+            let messages = decode(json, from: link)
+            if messages.isEmpty { continue }
+            let handlers = state.withLock { $0.onReceive }
+            queue.async { for handler in handlers { handler(messages) } }
+        }
+    }
+
+    private func decode(_ json: [UInt8], from link: PeerLink) -> [INMessage] {
+        var messages: [INMessage] = []
+        json.withUnsafeBytes { bytes in
+            try? MessageCodec.forEach(bytes) { element in
+                guard case .message(let wire) = element else { return }
+                var message = INMessage(
+                    kind: wire.kind,
+                    text: Array(bytes[wire.payload]),
+                    level: wire.level,
+                    id: wire.id
+                )
+                message.sequence = wire.sequence
+                message.time = wire.time
+                message.sender = link.instance
+                messages.append(message)
+            }
+        }
+        return messages
+    }
+}

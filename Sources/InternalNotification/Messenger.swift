@@ -1,0 +1,86 @@
+internal import Dispatch
+internal import LinuxIO
+internal import Synchronization
+internal import Telemetry
+
+/// Sends and receives messages on a center's channel. Safe to use from any thread.
+public final class Messenger: Sendable {
+    let core: SenderCore
+    private let receiver: ChannelReceiver
+
+    init(core: SenderCore, receiver: ChannelReceiver) {
+        self.core = core
+        self.receiver = receiver
+    }
+
+    /// Calls `handler` with each batch of messages from siblings (never this program's own).
+    public func onReceive(_ handler: @escaping @Sendable ([INMessage]) -> Void) {
+        receiver.onReceive(handler)
+    }
+
+    /// Sends messages: queues them and returns. Never blocks and never throws; what cannot be sent
+    /// is counted in `statistics`.
+    public func send(_ messages: [INMessage]) {
+        for message in messages { _ = try? core.enqueue(message) }
+    }
+
+    /// Sends messages and returns when a collector has **stored** them.
+    ///
+    /// - Parameter timeout: ns to wait for that.
+    /// - Throws: the first reason why one of them is not stored; the others may be.
+    public func deliver(_ messages: [INMessage], timeout: UInt64 = 30_000_000_000) async throws(INError)
+    {
+        var last: UInt64 = 0
+        for message in messages { last = try core.enqueue(message) }
+        guard last > 0 else { return }
+        let failure = await withCheckedContinuation { continuation in
+            core.wait(for: last, timeout: timeout) { continuation.resume(returning: $0) }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Sends one message; where the queue is half full it waits until it is not: for programs that
+    /// would rather wait than lose.
+    ///
+    /// - Returns: the message's sequence number.
+    public func sendWaiting(_ message: INMessage) throws(INError) -> UInt64 {
+        let sequence = try core.enqueue(message)
+        if sequence % 512 == 0, core.state.withLock({ $0.outbox.isHalfFull }) {
+            _ = wait(for: sequence - 1024 * 8, timeout: .max)
+        }
+        return sequence
+    }
+
+    /// Blocks until everything up to `sequence` is stored.
+    ///
+    /// - Returns: nil when it is stored, else the reason why not.
+    public func wait(for sequence: UInt64, timeout: UInt64) -> INError? {
+        let done = DispatchSemaphore(value: 0)
+        let answer = Answer()
+        core.wait(for: sequence, timeout: timeout) { reason in
+            answer.reason.withLock { $0 = reason }
+            done.signal()
+        }
+        done.wait()
+        return answer.reason.withLock { $0 }
+    }
+
+    /// What was sent so far.
+    public var statistics: INStatistics {
+        core.state.withLock { state in
+            INStatistics(
+                sent: state.outbox.last,
+                stored: state.outbox.stored,
+                dropped: state.outbox.droppedCount,
+                refused: state.refused,
+                waiting: state.outbox.count,
+                isAttached: state.isAttached,
+                hasCollector: state.hasCollector
+            )
+        }
+    }
+
+    private final class Answer: Sendable {
+        let reason = Mutex<INError?>(nil)
+    }
+}

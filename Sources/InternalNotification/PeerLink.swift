@@ -1,0 +1,185 @@
+internal import Basics
+internal import Compression
+public import NotifyClient
+public import NotifyProtocol
+public import Telemetry
+
+/// A reader's end of one peer: its identity, its liveness, and the transfers in its ring.
+///
+/// One thread owns it. Everything but opening it is loads from shared memory.
+public final class PeerLink {
+    /// What was found in the ring.
+    public enum Found {
+        /// A whole transfer: its descriptor and the unpacked JSON.
+        case transfer(TransferDescriptor, json: [UInt8])
+        /// A transfer that is there but cannot be read, and why.
+        case damaged(TransferDescriptor?, reason: String)
+    }
+
+    /// Which run of which program, as it says itself.
+    public let instance: PeerInstance
+    /// The vendor's key, as it says itself.
+    public let apikey: String
+    /// Its fingerprint on the bus.
+    public let fingerprint: UInt32
+    /// Kernel's word on its process.
+    public let pid: Int32
+    /// Kernel's word on its user.
+    public let uid: UInt32
+    /// Number of the last transfer that was read (or passed over).
+    public var lastNumber: UInt64 = 0
+
+    private let client: NotifyClient
+    private let tokens: [NotifyToken]
+    private var beatToken: NotifyToken { tokens[1] }
+    private var headToken: NotifyToken { tokens[2] }
+    private var tailToken: NotifyToken { tokens[3] }
+    private var poolToken: NotifyToken { tokens[4] }
+    private var tableToken: NotifyToken { tokens[5] }
+
+    /// Opens the peer behind an epoch register that `NotifyClient.list` has found.
+    ///
+    /// - Parameter ended: called on the client's thread when the peer's connection ends.
+    /// - Throws: where the peer has gone meanwhile, or its registers hold no identity.
+    public init(
+        client: NotifyClient,
+        names: PeerNames,
+        fingerprint: UInt32,
+        found: NameInfo,
+        ended: @escaping @Sendable (NotifyEvent) -> Void
+    ) throws(NotifyStatus) {
+        self.client = client
+        self.fingerprint = fingerprint
+        pid = found.pid
+        uid = found.uid
+        let identity = try Self.readIdentity(client, names)
+        instance = PeerInstance(identifier: identity.identifier, epoch: found.state)
+        apikey = identity.apikey
+        var opened: [NotifyToken] = []
+        do throws(NotifyStatus) {
+            opened.append(
+                try client.registerDirect(names.epoch) { event in
+                    if event.cause != .post { ended(event) }
+                }
+            )
+            for name in [names.beat, names.head, names.tail] {
+                opened.append(try client.registerCheck(name))
+            }
+            for name in [names.pool, names.transfers] { opened.append(try client.openPool(name)) }
+        } catch {
+            for token in opened { try? client.cancel(token) }
+            throw error
+        }
+        tokens = opened
+    }
+
+    /// Lets all registrations go.
+    public func close() {
+        for token in tokens { try? client.cancel(token) }
+    }
+
+    /// CLOCK_BOOTTIME, ns, of its last ping; 0 while the bus is away.
+    public var beat: UInt64 { (try? client.state(beatToken)) ?? 0 }
+
+    /// How its connection ended; nil while it lives.
+    public func ending() -> NotifyCause? {
+        guard let info = try? client.information(tokens[0]) else { return nil }
+        return info.connection == 0 || info.cause != .post ? info.cause : nil
+    }
+
+    /// True if there is a transfer that was not read yet.
+    public var hasNews: Bool {
+        guard let head = try? client.state(headToken) else { return false }
+        return head > lastNumber
+    }
+
+    /// Passes over all that is in the ring now.
+    func skipHistory() {
+        if let head = try? client.state(headToken) { lastNumber = head }
+    }
+
+    /// Starts again from the oldest transfer in the ring.
+    public func rewind() {
+        lastNumber = 0
+    }
+
+    /// Reads the next whole transfer after `lastNumber`; nil if there is none.
+    public func next() -> Found? {
+        while true {
+            guard let head = try? client.state(headToken), let tail = try? client.state(tailToken),
+                head > lastNumber
+            else { return nil }
+            let number = max(lastNumber + 1, tail)
+            guard number <= head else { return nil }
+            lastNumber = number
+            guard let (descriptor, packed) = copy(number) else {
+                return .damaged(nil, reason: "transfer descriptor is not valid")
+            }
+            // Overwritten while it was copied: what `tail` says now starts the next round.
+            if let now = try? client.state(tailToken), now > number { continue }
+            return unpack(descriptor, packed)
+        }
+    }
+
+    private func copy(_ number: UInt64) -> (TransferDescriptor, [UInt8])? {
+        var words: [UInt64] = []
+        let slot = Int(number % UInt64(Limits.transfersMax)) * TransferDescriptor.registers
+        guard
+            (try? client.readPool(
+                tableToken,
+                at: slot,
+                count: TransferDescriptor.registers,
+                into: &words
+            )) != nil,
+            let descriptor = TransferDescriptor(words: words, ring: Limits.ringRegisters),
+            descriptor.number == number
+        else { return nil }
+        let untilEnd = min(descriptor.chunks, Limits.ringRegisters - descriptor.offset)
+        var ring: [UInt64] = []
+        var wrapped: [UInt64] = []
+        guard
+            (try? client.readPool(poolToken, at: descriptor.offset, count: untilEnd, into: &ring))
+                != nil,
+            untilEnd == descriptor.chunks
+                || (try? client.readPool(
+                    poolToken,
+                    at: 0,
+                    count: descriptor.chunks - untilEnd,
+                    into: &wrapped
+                )) != nil
+        else { return nil }
+        return (descriptor, Registers.unpack(ring + wrapped, count: descriptor.compressedSize))
+    }
+
+    private func unpack(_ descriptor: TransferDescriptor, _ packed: [UInt8]) -> Found {
+        guard descriptor.size <= Limits.transferBytesMax else {
+            return .damaged(descriptor, reason: "transfer is larger than the limit")
+        }
+        guard Checksum.crc32c(packed) == descriptor.crc else {
+            return .damaged(descriptor, reason: "transfer checksum does not match")
+        }
+        guard let json = Packing.unpack(packed, size: descriptor.size) else {
+            return .damaged(descriptor, reason: "transfer does not unpack")
+        }
+        return .transfer(descriptor, json: json)
+    }
+
+    private static func readIdentity(_ client: NotifyClient, _ names: PeerNames)
+        throws(NotifyStatus) -> Identity
+    {
+        let slots = try readOnce(client, names.identityCount)
+        guard slots > 0, slots <= UInt64(Identity.slotsMax) else { throw .invalidRequest }
+        var registers: [UInt64] = []
+        for slot in 0..<Int(slots) {
+            registers.append(try readOnce(client, names.identity(slot)))
+        }
+        guard let identity = Identity(registers: registers) else { throw .invalidRequest }
+        return identity
+    }
+
+    private static func readOnce(_ client: NotifyClient, _ name: String) throws(NotifyStatus) -> UInt64 {
+        let token = try client.registerCheck(name)
+        defer { try? client.cancel(token) }
+        return try client.state(token)
+    }
+}

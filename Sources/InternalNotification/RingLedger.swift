@@ -1,0 +1,57 @@
+internal import Telemetry
+
+/// Which transfers are still whole in a sender's ring, and where the next one goes. Pure.
+///
+/// 1. Transfers lie one behind the other; the oldest go first.
+/// 2. While a collector acknowledges, a transfer goes only after it was taken.
+/// 3. At most `Limits.transfersMax` transfers are whole at a time.
+struct RingLedger {
+    struct Item: Equatable {
+        var number: UInt64
+        var chunks: Int
+        var first: UInt64
+    }
+
+    private(set) var items: [Item] = []
+    private(set) var head: UInt64 = 0
+    private var next = 0
+    private var used = 0
+    let registers: Int
+
+    init(registers: Int = Limits.ringRegisters) {
+        self.registers = registers
+    }
+
+    /// Number of the oldest whole transfer; head + 1 if none is.
+    var tail: UInt64 { items.first?.number ?? head + 1 }
+
+    /// Makes room for a transfer. `taken` nil: nobody acknowledges, the oldest may always go.
+    ///
+    /// - Returns: number and offset of the new transfer; nil if there is no room yet.
+    mutating func place(chunks: Int, first: UInt64, taken: UInt64?) -> (number: UInt64, offset: Int)? {
+        guard chunks <= registers else { return nil }
+        var free = registers - used
+        var gone = 0
+        while free < chunks || items.count - gone >= Limits.transfersMax {
+            guard gone < items.count, taken.map({ items[gone].number <= $0 }) ?? true else {
+                return nil
+            }
+            free += items[gone].chunks
+            gone += 1
+        }
+        used = registers - free + chunks
+        items.removeFirst(gone)
+        head += 1
+        let offset = next
+        items.append(Item(number: head, chunks: chunks, first: first))
+        next = (next + chunks) % registers
+        return (head, offset)
+    }
+
+    /// Forgets all transfers but goes on counting: the ring's bytes are gone.
+    mutating func reset() {
+        items.removeAll()
+        used = 0
+        next = 0
+    }
+}

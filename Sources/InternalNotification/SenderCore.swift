@@ -1,0 +1,195 @@
+internal import Basics
+internal import LinuxIO
+internal import NotifyClient
+internal import NotifyProtocol
+internal import Synchronization
+internal import Telemetry
+
+/// The sender: a queue that any thread fills without blocking, and the thread that empties it.
+final class SenderCore: Sendable {
+    let config: INAppConfig
+    let channel: ChannelNames
+    let clock: Clock
+    let epoch: UInt64
+    let state = Mutex(SenderState())
+    private let wake: Wake?
+    private let isRung = Atomic<Bool>(false)
+
+    init(config: INAppConfig, channel: ChannelNames, clock: Clock) {
+        self.config = config
+        self.channel = channel
+        self.clock = clock
+        epoch = UInt64(clamping: clock.wall())
+        wake = try? Wake()
+    }
+
+    /// Changes the shared state and lets the thread look at it.
+    func update(_ body: (inout sending SenderState) -> Void) {
+        state.withLock { body(&$0) }
+        ring()
+    }
+
+    /// Wakes the thread, with one system call a round however often it is called.
+    func ring() {
+        if !isRung.exchange(true, ordering: .sequentiallyConsistent) { wake?.ring() }
+    }
+
+    func noteStored(_ stored: UInt64, connection: UInt64) {
+        update { $0.note(stored: stored, connection: connection) }
+        finishWaiters()
+    }
+
+    /// Gives a message its number and queues it.
+    ///
+    /// - Returns: the number.
+    func enqueue(_ message: INMessage) throws(INError) -> UInt64 {
+        do throws(INError) {
+            if let fault = message.fault { throw fault }
+            try check(message)
+        } catch {
+            state.withLock { $0.refused += 1 }
+            throw error
+        }
+        var stamped = message
+        stamped.time = clock.wall()
+        let boot = clock.boot()
+        let sequence = state.withLock { state in
+            stamped.sequence = state.outbox.next
+            var json: [UInt8] = []
+            json.reserveCapacity(stamped.payloadText.count + 128)
+            MessageCodec.append(stamped, boot: boot, to: &json)
+            state.outbox.append(json)
+            return stamped.sequence
+        }
+        ring()
+        return sequence
+    }
+
+    private func check(_ message: INMessage) throws(INError) {
+        guard (1...Limits.nameBytesMax).contains(message.kind.utf8.count) else {
+            throw .invalidKind(message.kind)
+        }
+        let size = message.payloadText.count
+        guard size <= Limits.messageBytesMax else {
+            throw .tooLarge(bytes: size, limit: Limits.messageBytesMax)
+        }
+        // Only what may not fit the ring is compressed here to find out.
+        let room = Limits.ringBytes - 2048
+        guard size > room else { return }
+        let packed = Packing.pack(message.payloadText).count
+        if packed > room { throw .tooLarge(bytes: packed, limit: room) }
+    }
+
+    /// Calls `finish` once everything up to `sequence` is stored, or with the reason why not.
+    func wait(
+        for sequence: UInt64,
+        timeout: UInt64,
+        _ finish: @escaping @Sendable (INError?) -> Void
+    ) {
+        let deadline = clock.boot().addingReportingOverflow(timeout)
+        let waiter = SenderState.Waiter(
+            sequence: sequence,
+            deadline: deadline.overflow ? .max : deadline.partialValue,
+            finish: finish
+        )
+        update { $0.waiters.append(waiter) }
+        finishWaiters()
+    }
+
+    func finishWaiters() {
+        let now = clock.boot()
+        let done = state.withLock { $0.answered(now: now) }
+        for (waiter, reason) in done { waiter.finish(reason) }
+    }
+
+    /// The thread: finds the bus, then sends and pings until it is stopped.
+    func run(_ attached: @escaping @Sendable (NotifyClient, UInt32) -> Void) {
+        if var session = connect() {
+            attached(session.client, session.fingerprint)
+            while turn(&session) {}
+            session.client.close()
+        }
+        state.withLock { $0.isFinished = true }
+        finishWaiters()
+    }
+
+    private func connect() -> SenderSession? {
+        while !isOver {
+            if let client = try? NotifyClient(path: config.busPath, attachTimeout: 0) {
+                if let session = try? establish(client) { return session }
+                client.close()
+            }
+            sleep(250_000_000)
+            finishWaiters()
+        }
+        return nil
+    }
+
+    private func establish(_ client: NotifyClient) throws(NotifyStatus) -> SenderSession {
+        client.onAttach { [self] _ in
+            update { $0.mustReestablish = true }
+        }
+        var session = try SenderSession(
+            client: client,
+            channel: channel,
+            identity: Identity(identifier: config.identifier, apikey: config.apikey),
+            epoch: epoch,
+            boot: clock.boot()
+        )
+        let collector = try client.registerDirect(channel.collector) { [self] event in
+            update { $0.collectorSession = event.cause == .post ? event.state : 0 }
+        }
+        session.collectorToken = collector
+        let info = try client.information(collector)
+        state.withLock { state in
+            state.collectorSession = info.connection == 0 ? 0 : info.state
+            state.isAttached = true
+        }
+        return session
+    }
+
+    /// One round; false when it is time to end.
+    private func turn(_ session: inout SenderSession) -> Bool {
+        if state.withLock({ state in
+            defer { state.mustReestablish = false }
+            return state.mustReestablish
+        }) {
+            session.reestablish(self)
+        }
+        session.ping(clock: clock, jitter: .random(in: 0...Limits.pingInterval / 5))
+        session.followCollector(self)
+        var pause = session.send(self, now: clock.boot())
+        finishWaiters()
+        if pause == 0 { return true }
+        if isOver { return false }
+        let untilPing = max(1, Int64(bitPattern: session.nextPing &- clock.boot()))
+        pause = min(pause ?? .max, UInt64(untilPing))
+        sleep(min(pause ?? .max, nextDeadline()))
+        return true
+    }
+
+    /// Stopped, and either everything is in the ring or the time is over.
+    private var isOver: Bool {
+        let now = clock.boot()
+        return state.withLock { state in
+            state.isStopping
+                && (now >= state.stopDeadline || (state.isAttached && !state.outbox.hasUnsent)
+                    || state.outbox.isAllStored)
+        }
+    }
+
+    private func nextDeadline() -> UInt64 {
+        let now = clock.boot()
+        return state.withLock { state in
+            var next = state.waiters.map(\.deadline).min() ?? .max
+            if state.isStopping { next = min(next, state.stopDeadline) }
+            return next > now ? next - now : 1
+        }
+    }
+
+    private func sleep(_ nanoseconds: UInt64) {
+        wake?.wait(nanoseconds: min(nanoseconds, Limits.pingInterval))
+        // Cleared before the next look at the state, so that news after it ring again.
+        isRung.store(false, ordering: .sequentiallyConsistent)
+    }
+}

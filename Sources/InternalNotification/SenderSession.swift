@@ -1,0 +1,258 @@
+internal import Basics
+internal import LinuxIO
+internal import NotifyClient
+internal import NotifyProtocol
+internal import Synchronization
+internal import Telemetry
+
+/// A sender's end of the bus: its claimed names, its ring, its heartbeat. The sender's thread owns it.
+///
+/// A transfer is one frame: tail (what is overwritten is so declared first), bytes, descriptor,
+/// sizes, head, signal. A reader never sees half of one.
+struct SenderSession {
+    let client: NotifyClient
+    let names: PeerNames
+    let channel: ChannelNames
+    let fingerprint: UInt32
+    let epoch: UInt64
+    private let tokens: Tokens
+    private var ledger = RingLedger()
+    /// The tail that the bus knows.
+    private var told: UInt64 = 1
+    /// How much raw JSON makes half a ring, as learnt from the transfers so far.
+    private var rawTarget = Limits.transferBytes
+    private var nextUnacknowledged: UInt64 = 0
+    private(set) var nextPing: UInt64 = 0
+    private(set) var collectorSession: UInt64 = 0
+    /// The register that names the collector; set once it is registered.
+    var collectorToken: NotifyToken = -1
+    private var acknowledgements: [NotifyToken] = []
+
+    private struct Tokens {
+        var claims: [NotifyToken]
+        var channel: NotifyToken
+        var signal: NotifyToken
+        var beat: NotifyToken { claims[1] }
+        var head: NotifyToken { claims[2] }
+        var tail: NotifyToken { claims[3] }
+        var messageCount: NotifyToken { claims[4] }
+        var messageSize: NotifyToken { claims[5] }
+        var compressedSize: NotifyToken { claims[6] }
+        var pool: NotifyToken { claims[7] }
+        var transfers: NotifyToken { claims[8] }
+    }
+
+    /// Claims the names of the first free fingerprint of `identity` on `channel`.
+    init(
+        client: NotifyClient,
+        channel: ChannelNames,
+        identity: Identity,
+        epoch: UInt64,
+        boot: UInt64
+    ) throws(NotifyStatus) {
+        self.client = client
+        self.channel = channel
+        self.epoch = epoch
+        let channelToken = try client.registerCheck(channel.channel)
+        let signal = try client.registerCheck(channel.signal)
+        var attempt = 1
+        while true {
+            let fingerprint = ChannelNames.fingerprint(of: identity.identifier, attempt: attempt)
+            let names = channel.peer(fingerprint)
+            do throws(NotifyStatus) {
+                let claims = try client.claimAll(
+                    Self.claims(names, identity, epoch: epoch, boot: boot)
+                )
+                self.fingerprint = fingerprint
+                self.names = names
+                tokens = Tokens(claims: claims, channel: channelToken, signal: signal)
+                return
+            } catch {
+                // Claimed by another live (or lingering) instance: the next number, within reason.
+                guard error == .notAuthorized, attempt < Limits.peersMax else { throw error }
+                attempt += 1
+            }
+        }
+    }
+
+    private static func claims(
+        _ names: PeerNames,
+        _ identity: Identity,
+        epoch: UInt64,
+        boot: UInt64
+    ) -> [(name: String, options: ClaimOptions, pool: Int)] {
+        func register(_ name: String, _ state: UInt64 = 0, will: UInt64? = nil)
+            -> (name: String, options: ClaimOptions, pool: Int)
+        {
+            (name, ClaimOptions(state: state, will: will, linger: Limits.lingerSeconds), 0)
+        }
+        func pool(_ name: String, _ count: Int) -> (name: String, options: ClaimOptions, pool: Int) {
+            (name, ClaimOptions(linger: Limits.lingerSeconds), count)
+        }
+        let slots = identity.registers
+        return [
+            register(names.epoch, epoch, will: epoch), register(names.beat, boot),
+            register(names.head), register(names.tail, 1), register(names.messageCount),
+            register(names.messageSize), register(names.messageCompressedSize),
+            pool(names.pool, Limits.ringRegisters),
+            pool(names.transfers, Limits.transfersMax * TransferDescriptor.registers),
+            register(names.identityCount, UInt64(slots.count)),
+        ] + slots.enumerated().map { register(names.identity($0), $1) }
+    }
+
+    /// After the bus came back: its pools are empty, so the ring starts anew.
+    mutating func reestablish(_ core: SenderCore) {
+        ledger.reset()
+        nextPing = 0
+        var batch = NotifyBatch()
+        batch.set(tokens.tail, ledger.tail)
+        batch.set(tokens.head, ledger.head)
+        told = ledger.tail
+        try? client.write(batch)
+        core.state.withLock { $0.outbox.rewind() }
+        attach(to: 0, core)
+        core.update { $0.collectorSession = 0 }
+        if let info = try? client.information(collectorToken), info.connection != 0 {
+            core.update { $0.collectorSession = info.state }
+        }
+    }
+
+    /// Pings if it is time; the result is when the next one is due.
+    mutating func ping(clock: Clock, jitter: UInt64) {
+        let now = clock.boot()
+        guard now >= nextPing else { return }
+        nextPing = now + Limits.pingInterval - Limits.pingInterval / 10 + jitter
+        var batch = NotifyBatch()
+        batch.set(tokens.beat, now)
+        let seconds = UInt64(clock.wall() / 1_000_000_000) & 0xffff_ffff
+        batch.setAndPost(tokens.channel, UInt64(fingerprint) << 32 | seconds)
+        try? client.write(batch)
+    }
+
+    /// Follows the collector: one that comes, goes or restarts.
+    mutating func followCollector(_ core: SenderCore) {
+        let wanted = core.state.withLock { $0.collectorSession }
+        if wanted != collectorSession { attach(to: wanted, core) }
+        let ringStart = ledger.items.first?.first
+        let resumed: UInt64? = core.state.withLock { state in
+            guard let resume = state.resume else { return nil }
+            state.resume = nil
+            state.outbox.acknowledge(resume.stored)
+            guard resume.connection != state.collectorConnection else { return nil }
+            state.collectorConnection = resume.connection
+            // What is whole in the ring need not be written again; a gap before it must.
+            if let ringStart, ringStart <= resume.stored + 1 { return nil }
+            state.outbox.rewind()
+            return resume.stored
+        }
+        if resumed != nil { ledger.reset() }
+    }
+
+    private mutating func attach(to session: UInt64, _ core: SenderCore) {
+        collectorSession = session
+        for token in acknowledgements { try? client.cancel(token) }
+        acknowledgements = []
+        core.state.withLock { state in
+            state.taken = 0
+            state.resume = nil
+            state.collectorConnection = 0
+            state.hasCollector = session != 0
+        }
+        guard session != 0 else { return }
+        let collector = UInt32(session >> 32)
+        do throws(NotifyStatus) {
+            acknowledgements.append(
+                try client.registerDirect(names.taken(by: collector)) { [core] event in
+                    core.update { $0.taken = max($0.taken, event.state) }
+                }
+            )
+            let stored = try client.registerDirect(names.stored(by: collector)) { [core] event in
+                core.noteStored(event.state, connection: event.connection)
+            }
+            acknowledgements.append(stored)
+            let info = try client.information(stored)
+            if info.connection != 0 { core.noteStored(info.state, connection: info.connection) }
+        } catch {
+            // The bus went away in between; `reestablish` starts over.
+            collectorSession = 0
+        }
+    }
+
+    /// Sends one transfer if something waits and there is room.
+    ///
+    /// - Returns: ns until it is worth trying again; 0 at once; nil when only news can help.
+    mutating func send(_ core: SenderCore, now: UInt64) -> UInt64? {
+        let isAcknowledged = collectorSession != 0
+        let (isStopping, isUrgent, taken) = core.state.withLock {
+            ($0.isStopping, !$0.waiters.isEmpty || $0.outbox.isHalfFull, $0.taken)
+        }
+        if !isAcknowledged, !isStopping, now < nextUnacknowledged { return nextUnacknowledged - now }
+        let countMax = isAcknowledged || isStopping ? .max : Limits.unacknowledgedBatchMax
+        let target = rawTarget
+        guard
+            let (sequences, json, last) = core.state.withLock({ state in
+                state.outbox.batch(bytesMax: target, countMax: countMax)
+                    .map { ($0.sequences, $0.json, state.outbox.last) }
+            })
+        else { return nil }
+        let packed = Packing.pack(json)
+        learn(raw: json.count, packed: packed.count)
+        if packed.count > Limits.ringBytes / 2, sequences.count > 1 { return 0 }
+        guard packed.count <= Limits.ringBytes else {
+            core.state.withLock { $0.outbox.giveUp(sequences.upperBound) }
+            return 0
+        }
+        let chunks = (packed.count + 7) / 8
+        guard
+            let place = ledger.place(
+                chunks: chunks,
+                first: sequences.lowerBound,
+                taken: isAcknowledged ? taken : nil
+            )
+        else { return nil }
+        let descriptor = TransferDescriptor(
+            number: place.number,
+            offset: place.offset,
+            chunks: chunks,
+            size: json.count,
+            compressedSize: packed.count,
+            crc: Checksum.crc32c(packed),
+            isUrgent: isUrgent || isStopping,
+            sequences: sequences,
+            sent: last
+        )
+        write(descriptor, Registers.pack(packed))
+        core.state.withLock { $0.outbox.markSent(sequences) }
+        nextUnacknowledged = now + Limits.unacknowledgedPause
+        return 0
+    }
+
+    private mutating func write(_ descriptor: TransferDescriptor, _ words: [UInt64]) {
+        var batch = NotifyBatch()
+        if ledger.tail != told { batch.set(tokens.tail, ledger.tail) }
+        let untilEnd = min(words.count, Limits.ringRegisters - descriptor.offset)
+        batch.poolWrite(tokens.pool, at: descriptor.offset, words: Array(words[..<untilEnd]))
+        if untilEnd < words.count {
+            batch.poolWrite(tokens.pool, at: 0, words: Array(words[untilEnd...]))
+        }
+        let slot = Int(descriptor.number % UInt64(Limits.transfersMax)) * TransferDescriptor.registers
+        batch.poolWrite(tokens.transfers, at: slot, words: descriptor.words)
+        batch.set(tokens.messageCount, UInt64(descriptor.chunks))
+        batch.set(tokens.messageSize, UInt64(descriptor.size))
+        batch.set(tokens.compressedSize, UInt64(descriptor.compressedSize))
+        batch.set(tokens.head, descriptor.number)
+        batch.setAndPost(tokens.signal, UInt64(fingerprint) << 32 | UInt64(descriptor.chunks))
+        told = ledger.tail
+        // A bus that is away loses the frame; `reestablish` sends the messages again.
+        try? client.write(batch)
+    }
+
+    private mutating func learn(raw: Int, packed: Int) {
+        let half = Limits.ringBytes / 2
+        if packed > half {
+            rawTarget = max(1024, raw / 2)
+        } else if raw * 10 > rawTarget * 9, packed * 4 < half * 3 {
+            rawTarget = min(Limits.transferBytes, rawTarget * 5 / 4)
+        }
+    }
+}
