@@ -68,6 +68,13 @@ import Testing
         munmap(base, Self.size)
     }
 
+    @Test func wordTableKeepsEveryWord() throws {
+        let table = try WordTable(count: 3000)
+        #expect((0..<table.count).allSatisfy { table[$0] == 0 })
+        for index in 0..<table.count { table[index] = UInt64(index) &* 0x9e37_79b9_7f4a_7c15 }
+        #expect((0..<table.count).allSatisfy { table[$0] == UInt64($0) &* 0x9e37_79b9_7f4a_7c15 })
+    }
+
     private func refusesToMap(_ descriptor: Int32) -> Bool {
         let base = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
         if base != MAP_FAILED { munmap(base, Self.size) }

@@ -27,11 +27,11 @@ private final class Connection {
     }
 
     func sendNear(_ bytes: [UInt8], _ descriptors: [Int32] = []) throws {
-        try bytes.withUnsafeBytes { try near.send($0, descriptors: descriptors) }
+        try near.send(bytes, descriptors: descriptors)
     }
 
     func sendFar(_ bytes: [UInt8]) throws {
-        try bytes.withUnsafeBytes { try far.send($0) }
+        try far.send(bytes)
     }
 
     func atNear() throws -> Received {
@@ -52,9 +52,7 @@ private final class Connection {
         waiting: Bool
     ) throws -> Received {
         var buffer = [UInt8](repeating: 0, count: room)
-        let packet = try buffer.withUnsafeMutableBytes {
-            try socket.receive(into: $0, waiting: waiting)
-        }
+        let packet = try socket.receive(into: &buffer, waiting: waiting)
         return Received(
             bytes: Array(buffer[..<min(packet.count, room)]),
             descriptors: packet.descriptors,

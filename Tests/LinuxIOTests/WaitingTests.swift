@@ -63,6 +63,20 @@ import Testing
         Descriptor.close(pipe.write)
     }
 
+    @Test func triesToWriteAndWaits() throws {
+        let pipe = try Descriptor.pipe(nonBlockingWrite: true)
+        let before = Clock.system.boot()
+        Descriptor.wait(readable: pipe.read, milliseconds: 20)
+        #expect(Clock.system.boot() - before >= 19_000_000)
+        let chunk = [UInt8](repeating: 0, count: 4096)
+        #expect(Descriptor.tryWrite(pipe.write, chunk))
+        while Descriptor.tryWrite(pipe.write, chunk) {}
+        // Both come back at once: the one is readable, and nobody waits for the other.
+        Descriptor.wait(readable: pipe.read, writable: [pipe.write], milliseconds: 10_000)
+        Descriptor.close(pipe.read)
+        Descriptor.close(pipe.write)
+    }
+
     @Test func refusesWhatItCannotWatch() throws {
         let poller = try Poller()
         let wake = try Wake()
