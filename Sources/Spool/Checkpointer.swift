@@ -1,0 +1,85 @@
+internal import Basics
+internal import LinuxIO
+internal import SQLite
+internal import Synchronization
+internal import Telemetry
+
+/// Copies the write-ahead log into hot.db, on a thread and a connection of its own, so that no
+/// commit ever waits for it.
+///
+/// It runs a passive checkpoint each time the log has grown by `Limits.checkpointBytes`, and tries
+/// a truncating one while the log's file is larger than `Limits.walBytesMax`, which only a reader
+/// that holds a snapshot for long can bring about.
+public final class Checkpointer: Sendable {
+    private let bell: Wake
+    private let thread: OwnedThread
+    private let shared: Shared
+
+    /// What the thread and its owner both see.
+    private final class Shared: Sendable {
+        let isStopping = Atomic(false)
+        let passes = Atomic(0)
+        let busy = Atomic(0)
+    }
+
+    /// Starts it for the spool in `directory`, which must have been made before.
+    public init(directory: String) throws(SpoolError) {
+        do {
+            let bell = try Wake()
+            let shared = Shared()
+            // Opened here once so that a failure is told; the thread opens its own.
+            let probe = try Self.open(directory)
+            _ = consume probe
+            thread = try OwnedThread("checkpoint") { Self.work(directory, bell, shared) }
+            self.bell = bell
+            self.shared = shared
+        } catch {
+            throw SpoolError("start checkpoints of spool", directory, error)
+        }
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Tells that something was committed. Never blocks; any thread.
+    public func nudge() {
+        bell.ring()
+    }
+
+    /// Ends the thread and waits for it. Calling it again does nothing.
+    public func stop() {
+        shared.isStopping.store(true, ordering: .releasing)
+        bell.ring()
+        thread.join()
+    }
+
+    /// Checkpoints run so far.
+    public var passes: Int { shared.passes.load(ordering: .relaxed) }
+    /// Checkpoints so far that a reader or the writer kept from copying everything.
+    public var busy: Int { shared.busy.load(ordering: .relaxed) }
+
+    private static func open(_ directory: String) throws(SQLiteError) -> Database {
+        let database = try Database(path: Schema.database(directory), mode: .write)
+        try Schema.settleWriter(database, .full)
+        // A truncating checkpoint holds the writer up while it waits for readers.
+        database.setBusyTimeout(milliseconds: SpoolLimits.truncateTimeout)
+        return database
+    }
+
+    private static func work(_ directory: String, _ bell: Wake, _ shared: Shared) {
+        guard let database = try? open(directory) else { return }
+        var gauge = LogGauge(directory: directory)
+        while !shared.isStopping.load(ordering: .acquiring) {
+            bell.wait()
+            guard gauge.grown() >= Int64(Limits.checkpointBytes) else { continue }
+            // A failure (a full disk, say) shows in the log's size and is tried again later.
+            let isLarge = Files.size(Schema.log(directory)) > Int64(Limits.walBytesMax)
+            let result = try? database.checkpoint(isLarge ? .truncate : .passive)
+            gauge.mark()
+            shared.passes.add(1, ordering: .relaxed)
+            if let result, !result.isBusy, result.copied >= result.frames { continue }
+            shared.busy.add(1, ordering: .relaxed)
+        }
+    }
+}

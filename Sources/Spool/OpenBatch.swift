@@ -1,0 +1,135 @@
+internal import Basics
+internal import Telemetry
+
+/// The total order of records: `order`, then sender, then sequence; the store number last, so that
+/// not even a forged spool has two equal keys.
+struct RecordKey: Comparable {
+    var order: Int64
+    var rank: Int32
+    var sequence: UInt64
+    var store: UInt64
+
+    static func < (left: RecordKey, right: RecordKey) -> Bool {
+        if left.order != right.order { return left.order < right.order }
+        if left.rank != right.rank { return left.rank < right.rank }
+        if left.sequence != right.sequence { return left.sequence < right.sequence }
+        return left.store < right.store
+    }
+}
+
+/// An unpacked batch with the records of it that match, in the order in which they are wanted.
+///
+/// A class so that a merge moves references, not arrays.
+final class OpenBatch {
+    let row: BatchRow
+    let groups: [BatchGroup]
+    private let columns: EnvelopeColumns.Decoded
+    private let payload: [UInt8]
+    private let senders: [Catalog.Sender]
+    private let kinds: [String]
+    /// Indexes of the matching records.
+    private(set) var matches: [Int32] = []
+    /// The next of `matches`.
+    private(set) var position = 0
+    /// Key of the next match.
+    private(set) var key = RecordKey(order: 0, rank: 0, sequence: 0, store: 0)
+
+    init(
+        row: BatchRow,
+        groups: [BatchGroup],
+        columns: EnvelopeColumns.Decoded,
+        payload: [UInt8],
+        catalog: Catalog
+    ) {
+        self.row = row
+        self.groups = groups
+        self.columns = columns
+        self.payload = payload
+        senders = groups.compactMap { catalog.senders[$0.instance] }
+        kinds = groups.compactMap { catalog.streams[$0.stream]?.kind }
+    }
+
+    /// Finds the records that a query wants, in batch order.
+    func filter(_ query: Query, _ catalog: Catalog) {
+        let wanted = groups.map { catalog.wants($0, query) }
+        var texts: [Bool]?
+        if let text = query.text {
+            texts = payload.withUnsafeBytes { text.search($0, ends: columns.ends) }
+        }
+        let checksTime = query.since != nil || query.until != nil
+        matches.reserveCapacity(row.count)
+        for index in 0..<columns.envelopes.count {
+            guard wanted[columns.groupOf[index]] else { continue }
+            if checksTime, !query.wants(time: columns.envelopes[index].time) { continue }
+            if let texts, !texts[index] { continue }
+            matches.append(Int32(truncatingIfNeeded: index))
+        }
+        rewind()
+    }
+
+    /// Sorts what `filter` found; `from` leaves out what lies before it in a forward order.
+    func sort(reverse: Bool, from: RecordKey?) {
+        if let from { matches.removeAll { keyOf($0) < from } }
+        var isSorted = true
+        for index in matches.indices.dropFirst()
+        where keyOf(matches[index]) < keyOf(matches[index - 1]) {
+            isSorted = false
+            break
+        }
+        if !isSorted { matches.sort { keyOf($0) < keyOf($1) } }
+        if reverse { matches.reverse() }
+        rewind()
+    }
+
+    /// Leaves out records whose store number is not above `store`.
+    func dropStored(upTo store: UInt64) {
+        matches.removeAll { row.firstStore &+ UInt64($0) <= store }
+        rewind()
+    }
+
+    /// Goes to the next match; false if there is none.
+    func advance() -> Bool {
+        position += 1
+        guard position < matches.count else { return false }
+        key = keyOf(matches[position])
+        return true
+    }
+
+    /// Gives the match at `position` to `body`.
+    func emit(_ body: (borrowing RecordView) -> Bool) -> Bool {
+        let index = Int(matches[position])
+        let group = columns.groupOf[index]
+        let sender = senders[group]
+        let start = index == 0 ? 0 : columns.ends[index - 1]
+        let range = payload.isEmpty ? 0..<0 : start..<columns.ends[index]
+        return payload.withUnsafeBytes { bytes in
+            body(
+                RecordView(
+                    instance: sender.instance,
+                    pid: sender.pid,
+                    uid: sender.uid,
+                    kind: kinds[group],
+                    envelope: columns.envelopes[index],
+                    store: row.firstStore &+ UInt64(index),
+                    payload: UnsafeRawBufferPointer(rebasing: bytes[range])
+                )
+            )
+        }
+    }
+
+    private func rewind() {
+        position = 0
+        if let first = matches.first { key = keyOf(first) }
+    }
+
+    private func keyOf(_ match: Int32) -> RecordKey {
+        let index = Int(match)
+        let envelope = columns.envelopes[index]
+        return RecordKey(
+            order: envelope.order,
+            rank: senders[columns.groupOf[index]].rank,
+            sequence: envelope.sequence,
+            store: row.firstStore &+ UInt64(index)
+        )
+    }
+}

@@ -1,0 +1,71 @@
+internal import SQLite
+
+/// The batches that a query may have to open, as they were at one moment, with the names of then.
+/// About 64 bytes a batch: what is kept in memory of a long history.
+struct Scan {
+    struct Row {
+        var row: BatchRow
+        /// True if all its matches are in `counted` already.
+        var isCounted: Bool
+    }
+
+    let query: Query
+    let catalog: Catalog
+    private(set) var rows: [Row] = []
+    /// Matches in batches of which that is known without opening them.
+    private(set) var counted: UInt64 = 0
+    /// The last store number of any batch, matching or not.
+    private(set) var lastStore: UInt64 = 0
+    var report = ScanReport()
+
+    /// Lists batches from number `fromBatch` on, in one short read transaction.
+    init(_ database: borrowing Database, _ query: Query, fromBatch: Int64 = 0) throws {
+        self.query = query
+        try database.execute("BEGIN")
+        defer { try? database.execute("COMMIT") }
+        catalog = try Catalog(database, query)
+        let list = try database.prepare(
+            """
+            SELECT id, t0, t1, time0, time1, n, raw, first_store, streams FROM batch
+            WHERE id >= ? ORDER BY id
+            """
+        )
+        try list.bind(1, fromBatch)
+        while try list.step() { add(list) }
+    }
+
+    /// Sorts by the end at which a merge meets a batch first.
+    mutating func sort(reverse: Bool) {
+        if reverse {
+            rows.sort { $0.row.t1 > $1.row.t1 }
+        } else {
+            rows.sort { $0.row.t0 < $1.row.t0 }
+        }
+    }
+
+    private mutating func add(_ list: borrowing Statement) {
+        let row = BatchRow(
+            id: list.integer(0),
+            t0: list.integer(1),
+            t1: list.integer(2),
+            time0: list.integer(3),
+            time1: list.integer(4),
+            count: Int(list.integer(5)),
+            raw: Int(list.integer(6)),
+            firstStore: UInt64(bitPattern: list.integer(7))
+        )
+        guard let groups = list.withBlob(8, { row.groups(from: $0) }), catalog.knows(groups) else {
+            let records = min(max(0, row.count), SpoolLimits.batchRecords)
+            report.add(batch: row.id, records: records, reason: "its row is damaged")
+            return
+        }
+        lastStore = max(lastStore, row.lastStore)
+        let times = row.time0...row.time1
+        guard query.mayWant(times: times) else { return }
+        let wanted = groups.filter { catalog.wants($0, query) }.reduce(0) { $0 + $1.count }
+        guard wanted > 0 else { return }
+        let isCounted = query.text == nil && query.wantsAll(times: times)
+        if isCounted { counted += UInt64(wanted) }
+        rows.append(Row(row: row, isCounted: isCounted))
+    }
+}

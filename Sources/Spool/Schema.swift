@@ -1,0 +1,108 @@
+internal import LinuxIO
+internal import SQLite
+
+/// The files of a spool folder, and the tables and settings of hot.db.
+enum Schema {
+    /// "inte": tells hot.db from other SQLite files.
+    static let application: Int64 = 0x696E_7465
+    /// The version of tables and batches; a file with a higher one is left alone.
+    static let version: Int64 = 1
+
+    static func database(_ directory: String) -> String { directory + "/hot.db" }
+    static func log(_ directory: String) -> String { directory + "/hot.db-wal" }
+    static func index(_ directory: String) -> String { directory + "/hot.db-shm" }
+    static func lock(_ directory: String) -> String { directory + "/lock" }
+
+    /// `data` is the last column so that scans of the others do not walk overflow chains.
+    static let tables = """
+        CREATE TABLE peer_state(
+          id INTEGER PRIMARY KEY, peer TEXT NOT NULL, epoch INT NOT NULL,
+          fingerprint INT NOT NULL, apikey TEXT NOT NULL, pid INT NOT NULL, uid INT NOT NULL,
+          presence INT NOT NULL, appeared INT NOT NULL, changed INT NOT NULL,
+          last_seen INT NOT NULL, sent INT NOT NULL, stored INT NOT NULL,
+          collapsed INT NOT NULL, dropped INT NOT NULL, last_order INT NOT NULL,
+          accounted BLOB NOT NULL, holes BLOB NOT NULL, UNIQUE(peer, epoch));
+        CREATE TABLE stream(
+          id INTEGER PRIMARY KEY, peer TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE(peer, kind));
+        CREATE TABLE batch(
+          id INTEGER PRIMARY KEY AUTOINCREMENT, t0 INT NOT NULL, t1 INT NOT NULL,
+          time0 INT NOT NULL, time1 INT NOT NULL, n INT NOT NULL, raw INT NOT NULL,
+          first_store INT NOT NULL, fmt INT NOT NULL, streams BLOB NOT NULL,
+          crc INT NOT NULL, data BLOB NOT NULL);
+        CREATE TABLE loss(
+          id INTEGER PRIMARY KEY, peer TEXT NOT NULL, epoch INT NOT NULL,
+          first INT NOT NULL, last INT NOT NULL, reason TEXT NOT NULL,
+          time0 INT NOT NULL, time1 INT NOT NULL);
+        """
+
+    /// Settings of every connection. Debian's secure_delete would write each freed page.
+    static func settle(_ database: borrowing Database) throws(SQLiteError) {
+        database.setBusyTimeout(milliseconds: SpoolLimits.busyTimeout)
+        try database.execute("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON")
+    }
+
+    /// Settings of a connection that writes.
+    static func settleWriter(
+        _ database: borrowing Database,
+        _ durability: Durability
+    ) throws(SQLiteError) {
+        try settle(database)
+        try database.execute(
+            """
+            PRAGMA synchronous=\(durability == .full ? "FULL" : "NORMAL");
+            PRAGMA secure_delete=OFF; PRAGMA wal_autocheckpoint=0;
+            PRAGMA journal_size_limit=16777216;
+            """
+        )
+    }
+
+    /// Makes an empty file a spool; page size and vacuum mode must come before the first table.
+    static func make(_ database: borrowing Database) throws(SQLiteError) {
+        try database.execute(
+            """
+            PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;
+            BEGIN IMMEDIATE; PRAGMA application_id=\(application); PRAGMA user_version=\(version);
+            \(tables)
+            COMMIT;
+            """
+        )
+    }
+
+    /// What a file says of itself.
+    enum Identity { case empty, ours, newer(Int64), foreign }
+
+    static func identity(_ database: borrowing Database) throws(SQLiteError) -> Identity {
+        let found = try database.integer("PRAGMA application_id") ?? 0
+        let version = try database.integer("PRAGMA user_version") ?? 0
+        if found == application {
+            if version > Self.version { return .newer(version) }
+            return version == Self.version ? .ours : .foreign
+        }
+        let tables = try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0
+        return found == 0 && version == 0 && tables == 0 ? .empty : .foreign
+    }
+
+    /// Refuses what is newer or foreign; false where the file is still empty.
+    static func check(_ database: borrowing Database, _ directory: String) throws -> Bool {
+        switch try identity(database) {
+        case .ours: return true
+        case .empty: return false
+        case .newer(let version):
+            throw SpoolError(
+                operation: "open spool",
+                subject: directory,
+                cause: "made by a newer intel (format \(version), known up to \(Self.version))",
+                hint: "use that version; nothing was changed",
+                kind: .newer
+            )
+        case .foreign:
+            throw SpoolError(
+                operation: "open spool",
+                subject: directory,
+                cause: "hot.db is no spool of intel",
+                hint: "choose another folder",
+                kind: .damaged
+            )
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// Bounds of the format that concern nobody but this room.
+enum SpoolLimits {
+    /// Payload bytes of one stored batch: a larger commit is cut, so that a reader's memory stays
+    /// small. One larger record makes a batch of its own.
+    static let batchPayloadBytes = 1 << 20
+    /// Records of one stored batch.
+    static let batchRecords = 1 << 16
+    /// Bytes of one record's envelope in frame 1 at the most: seven varints of ten bytes.
+    static let envelopeBytesMax = 70
+    /// zstd level of the hot tier: speed first (SPOOL.md, 3b).
+    static let level: Int32 = 1
+    /// No window of a batch is larger than the largest batch: 2^26 = `Limits.batchRawBytesMax`.
+    static let windowLogMax: Int32 = 26
+    /// How long a connection waits for a lock, in milliseconds.
+    static let busyTimeout: Int32 = 5000
+    /// How long a truncating checkpoint may hold up the writer, in milliseconds.
+    static let truncateTimeout: Int32 = 200
+}

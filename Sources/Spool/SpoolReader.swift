@@ -1,0 +1,143 @@
+internal import Compression
+internal import LinuxIO
+internal import SQLite
+public import Telemetry
+
+/// Reads the history of a spool folder, with the agent running or not. One thread owns it.
+///
+/// No read transaction is open while batches are unpacked or records are handed out, so that a slow
+/// reader never holds back the checkpoints of the writer.
+public struct SpoolReader: ~Copyable {
+    let directory: String
+    let database: Database
+    let blob: Statement
+    var decoder: BatchDecoder
+
+    /// What `follow` had to skip so far.
+    public internal(set) var followReport = ScanReport()
+
+    /// Opens the spool in `directory` for reading; nothing in it is changed.
+    ///
+    /// - Throws: `.notFound` if there is none, `.denied`, `.newer`, `.damaged`.
+    public init(directory: String) throws(SpoolError) {
+        do {
+            let database = try Self.open(directory)
+            let blob = try database.prepare("SELECT data, crc, streams FROM batch WHERE id = ?")
+            let decoder = try BatchDecoder()
+            self.directory = directory
+            self.database = database
+            self.blob = blob
+            self.decoder = decoder
+        } catch {
+            throw SpoolError("open spool", directory, error)
+        }
+    }
+
+    /// The books of every instance, in the order in which they were first seen.
+    public func peers() throws(SpoolError) -> [PeerState] {
+        do {
+            return try PeerRow.all(database).map(\.state)
+        } catch {
+            throw SpoolError("read peers of spool", directory, error)
+        }
+    }
+
+    /// Every recorded loss, in the order in which they were stored.
+    public func losses() throws(SpoolError) -> [Loss] {
+        do {
+            let rows = try database.prepare(
+                "SELECT peer, epoch, first, last, reason, time0, time1 FROM loss ORDER BY id"
+            )
+            var found: [Loss] = []
+            while try rows.step() {
+                let epoch = UInt64(bitPattern: rows.integer(1))
+                let first = UInt64(bitPattern: rows.integer(2))
+                let last = UInt64(bitPattern: rows.integer(3))
+                let (begin, end) = (rows.integer(5), rows.integer(6))
+                guard first <= last, begin <= end else { throw TruncatedColumn(name: "loss") }
+                found.append(
+                    Loss(
+                        instance: PeerInstance(identifier: rows.text(0), epoch: epoch),
+                        sequences: first...last,
+                        reason: rows.text(4),
+                        times: begin...end
+                    )
+                )
+            }
+            return found
+        } catch {
+            throw SpoolError("read losses of spool", directory, error)
+        }
+    }
+
+    /// The spool in figures; from the plain columns, no batch is opened.
+    public func summary() throws(SpoolError) -> SpoolSummary {
+        do {
+            let row = try database.prepare(
+                """
+                SELECT count(*), total(n), total(raw), min(time0), max(time1),
+                  max(first_store + n - 1) FROM batch
+                """
+            )
+            var summary = SpoolSummary()
+            guard try row.step() else { return summary }
+            summary.batches = UInt64(clamping: row.integer(0))
+            summary.records = UInt64(clamping: row.integer(1))
+            summary.rawBytes = UInt64(clamping: row.integer(2))
+            if !row.isNull(3) { summary.oldestTime = row.integer(3) }
+            if !row.isNull(4) { summary.newestTime = row.integer(4) }
+            summary.lastStore = UInt64(clamping: row.integer(5))
+            let bytes = Files.size(Schema.database(directory)) + Files.size(Schema.log(directory))
+            summary.fileBytes = UInt64(clamping: bytes)
+            return summary
+        } catch {
+            throw SpoolError("sum up spool", directory, error)
+        }
+    }
+
+    private static func open(_ directory: String) throws -> Database {
+        let path = Schema.database(directory)
+        guard Files.exists(path) else {
+            throw SpoolError(
+                operation: "open spool",
+                subject: directory,
+                cause: "no hot.db in it",
+                hint: "is the agent set up? --spool DIR or INTEL_SPOOL name another place",
+                kind: .notFound
+            )
+        }
+        do {
+            let database = try Database(path: path, mode: .read)
+            try Schema.settle(database)
+            return try checked(database, directory)
+        } catch let error as SQLiteError where error.isCannotOpen || error.isDenied {
+            // Where the folder cannot be written, the log's index cannot be made. Without a log
+            // there is nothing in it, and the file alone is the whole history.
+            guard Files.isReadable(path), Files.size(Schema.log(directory)) == 0 else {
+                throw SpoolError(
+                    operation: "open spool",
+                    subject: directory,
+                    cause: "\(error)",
+                    hint: "the agent has not closed it and its log cannot be read by this user: "
+                        + "start the agent, or run as root or as a member of the folder's group",
+                    kind: .denied
+                )
+            }
+            return try checked(try Database(path: path, mode: .immutable), directory)
+        }
+    }
+
+    private static func checked(
+        _ database: consuming Database,
+        _ directory: String
+    ) throws -> Database {
+        if try Schema.check(database, directory) { return database }
+        throw SpoolError(
+            operation: "open spool",
+            subject: directory,
+            cause: "hot.db is still empty",
+            hint: "start the agent",
+            kind: .notFound
+        )
+    }
+}

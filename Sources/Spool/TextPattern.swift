@@ -1,0 +1,70 @@
+internal import Glibc
+
+/// A text that payloads are searched for, as a substring.
+///
+/// Without a capital letter (ASCII) in it, case does not matter. It is looked for in the payload as
+/// it was sent, and, where that has a backslash, in what its strings say as well.
+public struct TextPattern: Sendable, Equatable {
+    /// The text as it was given.
+    public let text: String
+    /// True if ASCII letters match in either case.
+    public let ignoresCase: Bool
+    let bytes: [UInt8]
+    /// Place of the byte that is rarest in JSON: the search jumps from one of it to the next.
+    private let anchor: Int
+
+    /// A pattern; the empty one is in every payload.
+    public init(_ text: String) {
+        self.text = text
+        bytes = Array(text.utf8)
+        ignoresCase = !bytes.contains { (0x41...0x5a).contains($0) }
+        var best = 0
+        var rank = -1
+        for (index, byte) in bytes.enumerated() {
+            let found = Self.common.firstIndex(of: byte) ?? Self.common.count
+            if found > rank {
+                rank = found
+                best = index
+            }
+        }
+        anchor = best
+    }
+
+    /// The bytes of JSON texts, the most frequent first.
+    private static let common = Array("\" e,t:a0onis1rhl2dc3u4m56p78f9g.wyb_vk-/{}xT".utf8)
+
+    /// Where the pattern begins in `bytes`, at `start` or after; `bytes` are in lower case where
+    /// case does not matter.
+    func firstIndex(in haystack: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        guard let base = haystack.baseAddress, start + bytes.count <= haystack.count else {
+            return bytes.isEmpty && start <= haystack.count ? start : nil
+        }
+        if bytes.isEmpty { return start }
+        // The anchor of a hit that still fits lies before this.
+        let end = haystack.count - bytes.count + anchor + 1
+        let wanted = Int32(bytes[anchor])
+        return bytes.withUnsafeBytes { (needle) -> Int? in
+            guard let wantedBase = needle.baseAddress else { return nil }
+            var at = start + anchor
+            while at < end, let found = memchr(base + at, wanted, end - at) {
+                let place = UnsafeRawPointer(found) - base
+                if memcmp(base + (place - anchor), wantedBase, needle.count) == 0 {
+                    return place - anchor
+                }
+                at = place + 1
+            }
+            return nil
+        }
+    }
+
+    /// Makes `copy` the bytes of `source` with ASCII capitals lowered.
+    static func lower(_ source: UnsafeRawBufferPointer, into copy: inout [UInt8]) {
+        copy = [UInt8](unsafeUninitializedCapacity: source.count) { room, count in
+            for index in 0..<source.count {
+                let byte = source[index]
+                room[index] = byte | (byte &- 0x41 < 26 ? 0x20 : 0)
+            }
+            count = source.count
+        }
+    }
+}
