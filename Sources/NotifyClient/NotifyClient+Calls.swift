@@ -313,11 +313,9 @@ extension NotifyClient {
     /// Lets a registration go. No handler of it is called on its queue afterwards.
     public func cancel(_ token: NotifyToken) throws(NotifyStatus) {
         let closing = state.withLock { state -> (known: Bool, pipe: Int32?) in
-            guard let entry = state.entries[token] else { return (false, nil) }
+            guard state.entries[token] != nil else { return (false, nil) }
             table.clear(token)
-            state.release(token)
-            let isShared = entry.pipe.map { pipe in state.entries.values.contains { $0.pipe == pipe } }
-            return (true, isShared == false ? entry.pipe : nil)
+            return (true, state.release(token))
         }
         guard closing.known else { throw .invalidToken }
         if let pipe = closing.pipe { Descriptor.close(pipe) }
