@@ -321,8 +321,9 @@ extension NotifyClient {
         if let pipe = closing.pipe { Descriptor.close(pipe) }
         var batch = NotifyBatch()
         batch.append(.cancel(token: UInt32(bitPattern: token)))
-        // Without a broker there is nothing left to cancel.
-        try? send(batch)
+        // Waited for, so that a name is free when this returns; on the client's own thread it cannot
+        // be, and without a broker there is nothing left to cancel.
+        if (try? request(batch)) == nil { try? send(batch) }
     }
 
     /// True while the token is registered in this client.

@@ -1,7 +1,7 @@
 public import LinuxIO
 
 /// The built program, run as a real process.
-public struct Program: ~Copyable {
+public final class Program {
     /// What a finished process has left.
     public struct Outcome: Sendable {
         /// Exit status; 128 + signal where a signal ended it.
@@ -66,7 +66,7 @@ public struct Program: ~Copyable {
     }
 
     /// True once it has ended.
-    public mutating func hasEnded() -> Bool {
+    public func hasEnded() -> Bool {
         child.poll() != nil
     }
 
@@ -81,7 +81,7 @@ public struct Program: ~Copyable {
     }
 
     /// Waits until it has ended.
-    public mutating func finish() -> Outcome {
+    public func finish() -> Outcome {
         let status: Int32 =
             switch child.wait() {
             case .exited(let code): code
@@ -96,7 +96,7 @@ public struct Program: ~Copyable {
         environment: [String: String] = [:],
         input: [UInt8] = []
     ) throws(SystemError) -> Outcome {
-        var program = try Program(arguments, environment: environment, input: input)
+        let program = try Program(arguments, environment: environment, input: input)
         return program.finish()
     }
 }

@@ -1,7 +1,7 @@
 public import LinuxIO
 
 /// A host in a folder: a bus socket, a spool, and an agent that can be killed and started again.
-public struct Station: ~Copyable {
+public final class Station {
     /// Where everything lies.
     public let folder: TemporaryFolder
     /// Variables that lead every command to this bus and spool.
@@ -19,13 +19,13 @@ public struct Station: ~Copyable {
     }
 
     /// Starts the agent and waits until it collects.
-    public mutating func startAgent(_ more: [String] = []) throws(SystemError) {
+    public func startAgent(_ more: [String] = []) throws(SystemError) {
         agent = try Program(["agent"] + more, environment: environment)
         _ = eventually { agent?.errorSoFar.contains("collecting") ?? true }
     }
 
     /// Starts the broker alone and waits until it listens.
-    public mutating func startBus() throws(SystemError) {
+    public func startBus() throws(SystemError) {
         bus = try Program(["bus"], environment: environment)
         _ = eventually { bus?.errorSoFar.contains("listening") ?? true }
     }
@@ -36,7 +36,7 @@ public struct Station: ~Copyable {
     public var agentPid: Int32 { agent?.pid ?? 0 }
 
     /// Sends the agent a signal and, if it is to end by it, waits until it has.
-    public mutating func signalAgent(_ number: Int32) -> Int32 {
+    public func signalAgent(_ number: Int32) -> Int32 {
         agent?.signal(number)
         let status = agent?.finish().status ?? -1
         agent = nil
@@ -44,7 +44,7 @@ public struct Station: ~Copyable {
     }
 
     /// Kills the broker and waits until it is gone.
-    public mutating func killBus() {
+    public func killBus() {
         bus?.signal(9)
         _ = bus?.finish()
         bus = nil

@@ -305,7 +305,8 @@ final class Seen: Sendable {
         let bus = try Bus()
         let (client, other) = (try bus.client(), try bus.client())
         let seen = Seen()
-        let (again, otherAgain) = (Mutex(false), Mutex(false))
+        let again = Mutex(false)
+        let otherAgain = Mutex(false)
         client.onAttach { _ in again.withLock { $0 = true } }
         other.onAttach { _ in otherAgain.withLock { $0 = true } }
         let claimed = try client.claim("r.claimed", ClaimOptions(state: 1))
