@@ -9,8 +9,8 @@ internal import Telemetry
 
 /// The collector service: the bus where nobody else hosts it, the collect thread, the spool thread.
 ///
-/// Start order: spool, bus, collect. Stop order: collect (reads what is in the rings), spool (writes
-/// it), acknowledgements, bus.
+/// Start order: spool, bus, collect. Stop order: collect (reads what is in the rings), spool
+/// (writes it), acknowledgements, bus.
 public final class Agent: Sendable {
     private let wake: Wake
     private let spool = SpoolThread()
@@ -44,7 +44,9 @@ public final class Agent: Sendable {
         }
     }
 
-    /// The agent in figures, at most half a second old. Safe from any thread.
+    /// The agent in figures, at most half a second old.
+    ///
+    /// Safe from any thread.
     public var figures: AgentFigures { figuresBox.withLock { $0 } }
 
     /// Stops in order and returns when all is on the disk and everybody was told.

@@ -116,8 +116,8 @@ struct BusSource {
         write(batch)
     }
 
-    /// A peer has ended: its ring is read once more from the beginning, since transfers may have been
-    /// passed over.
+    /// A peer has ended: its ring is read once more from the beginning, since transfers may have
+    /// been passed over.
     func rereadEnded(_ fingerprint: UInt32) {
         guard peers[fingerprint]?.isSynchronous == false else { return }
         reader.links[fingerprint]?.rewind()

@@ -101,7 +101,9 @@ struct Collector {
             figures.missing += state.missing
             figures.dropped += state.dropped
             let isOwn = instance.identifier == BusSource.identifier
-            if !isOwn, state.presence == .alive, !unverified.contains(instance) { figures.alive += 1 }
+            if !isOwn, state.presence == .alive, !unverified.contains(instance) {
+                figures.alive += 1
+            }
         }
         return figures
     }
@@ -179,11 +181,15 @@ struct Collector {
     }
 
     private mutating func forgetEnded(now: UInt64) {
-        let ended = source.reader.links.filter { source.reader.hasEnded($0.key) && !$0.value.hasNews }
+        let ended = source.reader.links.filter {
+            source.reader.hasEnded($0.key) && !$0.value.hasNews
+        }
         for (fingerprint, link) in ended {
             let sent = source.forget(fingerprint)
             let wall = clock.wall()
-            pipeline.books.update(link.instance) { Deduplicator.finish(sent: sent, time: wall, in: &$0) }
+            pipeline.books.update(link.instance) {
+                Deduplicator.finish(sent: sent, time: wall, in: &$0)
+            }
         }
     }
 

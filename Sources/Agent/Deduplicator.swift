@@ -1,7 +1,8 @@
 internal import Basics
 internal import Telemetry
 
-/// Takes every sequence number of an instance exactly once, by an interval set and never by content.
+/// Takes every sequence number of an instance exactly once, by an interval set and never by
+/// content.
 enum Deduplicator {
     /// Notes a record's number.
     ///
@@ -24,7 +25,9 @@ enum Deduplicator {
     /// Notes numbers that the sender or the agent has given up.
     ///
     /// - Returns: how many of them were not accounted for before.
-    static func drop(_ sequences: ClosedRange<UInt64>, time: Int64, in state: inout PeerState) -> UInt64 {
+    static func drop(_ sequences: ClosedRange<UInt64>, time: Int64, in state: inout PeerState)
+        -> UInt64
+    {
         let expected = (state.accounted.last ?? 0) + 1
         let new = state.accounted.insert(sequences)
         state.dropped += new
@@ -52,7 +55,8 @@ enum Deduplicator {
     ) {
         state.holes.append(Hole(sequences: sequences, times: times))
         guard state.holes.count > Limits.holesMax else { return }
-        // The oldest hole is closed as lost for good, so that a hostile peer cannot fill the memory.
+        // The oldest hole is closed as lost for good, so that a hostile peer cannot fill the
+        // memory.
         let oldest = state.holes.removeFirst()
         state.dropped += state.accounted.insert(oldest.sequences)
     }

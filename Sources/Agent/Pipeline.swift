@@ -3,8 +3,10 @@ internal import InternalNotification
 internal import Spool
 internal import Telemetry
 
-/// The main hall. Every record goes this way and no other: processors, deduplicator, sequencer,
-/// batcher. It is a value without threads or clocks; the collect thread owns it.
+/// The main hall.
+///
+/// Every record goes this way and no other: processors, deduplicator, sequencer, batcher. It is a
+/// value without threads or clocks; the collect thread owns it.
 struct Pipeline {
     var processors: [any Processor] = []
     var books: Books
@@ -54,7 +56,9 @@ struct Pipeline {
             }
         }
         self = rest
-        if let fault { reject(descriptor, "malformed transfer: \(fault)", from: instance, received, now) }
+        if let fault {
+            reject(descriptor, "malformed transfer: \(fault)", from: instance, received, now)
+        }
     }
 
     /// A transfer that cannot be read: its numbers are accounted for as dropped.
@@ -136,7 +140,12 @@ struct Pipeline {
                 batcher.records.append(instance: index, kind: kind, envelope: envelope, payload: $0)
             }
         } else {
-            batcher.records.append(instance: index, kind: kind, envelope: envelope, payload: payload)
+            batcher.records.append(
+                instance: index,
+                kind: kind,
+                envelope: envelope,
+                payload: payload
+            )
         }
     }
 

@@ -8,8 +8,10 @@ struct IncomingRecord {
     var payload: [UInt8]
 }
 
-/// The stage before storing: decrypt, redact, enrich. None exists yet; the pipeline calls whatever
-/// is in its list, in order, and keeps the record as it was where a processor returns nil.
+/// The stage before storing: decrypt, redact, enrich.
+///
+/// None exists yet; the pipeline calls whatever is in its list, in order, and keeps the record as
+/// it was where a processor returns nil.
 protocol Processor {
     mutating func process(_ record: IncomingRecord) -> IncomingRecord?
 }

@@ -13,7 +13,8 @@ enum Sequencer {
         state.lastOrder = envelope.order
     }
 
-    /// Sorts by order key; records of one instance keep their order of arrival where keys are equal.
+    /// Sorts by order key; records of one instance keep their order of arrival where keys are
+    /// equal.
     static func sort(_ batch: inout RecordBatch) {
         var isSorted = true
         for index in batch.entries.indices.dropFirst()

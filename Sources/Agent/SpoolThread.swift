@@ -10,8 +10,10 @@ struct Consignment: Sendable {
     var acknowledgements: [(fingerprint: UInt32, sequence: UInt64)]
 }
 
-/// The thread that owns the writing database. Batches come in by a mailbox; "done" goes back by
-/// another, with a ring of the collect thread's bell.
+/// The thread that owns the writing database.
+///
+/// Batches come in by a mailbox; "done" goes back by another, with a ring of the collect thread's
+/// bell.
 ///
 /// A commit that fails is tried again every second until it works or the agent is told to give up:
 /// nothing of it was acknowledged, so nothing is lost.

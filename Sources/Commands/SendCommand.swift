@@ -61,7 +61,10 @@ enum SendCommand {
             format = arguments.value(SendCommand.format) ?? "auto"
             let name = arguments.value(SendCommand.level) ?? "info"
             guard let level = Level(name: name) else {
-                throw CommandError("--level: '\(name)' is no level", hint: "emerg … debug, or 0 … 7")
+                throw CommandError(
+                    "--level: '\(name)' is no level",
+                    hint: "emerg … debug, or 0 … 7"
+                )
             }
             self.level = level
             guard (1...Limits.nameBytesMax).contains(kind.utf8.count) else {

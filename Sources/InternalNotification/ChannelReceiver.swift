@@ -94,7 +94,9 @@ final class ChannelReceiver: Sendable {
 
     private func tell(_ change: PresenceChange, _ reader: ChannelReader, since: UInt64) {
         // Who was there before us has a past in its ring: a sibling hears from now on.
-        if change.kind == .appeared, change.instance.epoch < since, let link = reader.links[change.fingerprint] {
+        if change.kind == .appeared, change.instance.epoch < since,
+            let link = reader.links[change.fingerprint]
+        {
             link.skipHistory()
         }
         let handlers = state.withLock { $0.onPresence }

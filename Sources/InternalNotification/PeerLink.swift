@@ -177,7 +177,9 @@ public final class PeerLink {
         return identity
     }
 
-    private static func readOnce(_ client: NotifyClient, _ name: String) throws(NotifyStatus) -> UInt64 {
+    private static func readOnce(_ client: NotifyClient, _ name: String) throws(NotifyStatus)
+        -> UInt64
+    {
         let token = try client.registerCheck(name)
         defer { try? client.cancel(token) }
         return try client.state(token)

@@ -2,7 +2,9 @@ internal import Basics
 public import LinuxIO
 internal import NotifyProtocol
 
-/// The broker's loop: sockets outside, `BrokerState` inside. One thread owns it.
+/// The broker's loop: sockets outside, `BrokerState` inside.
+///
+/// One thread owns it.
 struct Broker: ~Copyable {
     /// Frames that one connection may have served before the others get their turn.
     static let framesPerTurn = 64
@@ -120,7 +122,11 @@ struct Broker: ~Copyable {
             // A packet that was cut is longer than any frame: its length cannot be right.
             let length = packet.isTruncated ? 0 : packet.count
             let reply = buffer.withUnsafeBytes {
-                state.receive(UnsafeRawBufferPointer(rebasing: $0[..<length]), from: number, now: now)
+                state.receive(
+                    UnsafeRawBufferPointer(rebasing: $0[..<length]),
+                    from: number,
+                    now: now
+                )
             }
             guard answer(reply, number, client) else { return }
         }
@@ -131,7 +137,9 @@ struct Broker: ~Copyable {
     }
 
     /// False if nothing more is to be read from this client now.
-    private mutating func answer(_ reply: BrokerState.Reply, _ number: UInt64, _ client: Client) -> Bool {
+    private mutating func answer(_ reply: BrokerState.Reply, _ number: UInt64, _ client: Client)
+        -> Bool
+    {
         switch reply {
         case .none: return true
         case .close:

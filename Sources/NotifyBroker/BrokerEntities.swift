@@ -37,7 +37,9 @@ final class Subscription {
     }
 }
 
-/// One name with its register. It lives while somebody is registered or its claim lingers.
+/// One name with its register.
+///
+/// It lives while somebody is registered or its claim lingers.
 final class Name {
     let text: String
     let slot: Int
@@ -58,7 +60,8 @@ final class Name {
         subscribers.append(subscription)
     }
 
-    /// The last one takes the place of the one that goes: order between subscribers is not promised.
+    /// The last one takes the place of the one that goes: order between subscribers is not
+    /// promised.
     func remove(_ subscription: Subscription) {
         guard let last = subscribers.popLast(), last !== subscription else { return }
         last.place = subscription.place

@@ -63,7 +63,8 @@ extension BrokerState {
             post(name, by: connection, cause: .post)
         case .poolWrite(_, let offset, let words):
             guard mayWrite(name, connection) else { return .notAuthorized }
-            guard offset >= 0, words.count % 8 == 0, offset + words.count / 8 <= name.poolCount else {
+            guard offset >= 0, words.count % 8 == 0, offset + words.count / 8 <= name.poolCount
+            else {
                 return .invalidRequest
             }
             memory.write(UnsafeRawBufferPointer(rebasing: frame[words]), at: name.poolBase + offset)
@@ -204,7 +205,12 @@ extension BrokerState {
         dirty.insert(subscription.connection.number)
     }
 
-    mutating func endClaim(of name: Name, by connection: Connection, cause: NotifyCause, now: UInt64) {
+    mutating func endClaim(
+        of name: Name,
+        by connection: Connection,
+        cause: NotifyCause,
+        now: UInt64
+    ) {
         guard var claim = name.claim, claim.connection == connection.number,
             claim.lingersUntil == nil
         else { return }
@@ -230,7 +236,12 @@ extension BrokerState {
         memory.free(slot: name.slot)
     }
 
-    private func list(_ prefix: String, _ suffix: String, _ after: String, _ writer: inout ByteWriter) {
+    private func list(
+        _ prefix: String,
+        _ suffix: String,
+        _ after: String,
+        _ writer: inout ByteWriter
+    ) {
         var found: [Name] = []
         for (text, name) in names
         where text > after && text.hasPrefix(prefix) && text.hasSuffix(suffix) {
@@ -258,8 +269,9 @@ extension BrokerState {
 }
 
 extension BrokerState {
-    /// The events that wait for a connection as one frame; nil if none does. They go on waiting
-    /// (and merging) until `confirmEvents`.
+    /// The events that wait for a connection as one frame; nil if none does.
+    ///
+    /// They go on waiting (and merging) until `confirmEvents`.
     public func eventsFrame(for number: UInt64) -> (frame: [UInt8], count: Int)? {
         guard let connection = connections[number], !connection.waiting.isEmpty else { return nil }
         var writer = ByteWriter(capacity: 64)

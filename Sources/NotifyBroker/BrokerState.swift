@@ -46,7 +46,9 @@ public struct BrokerState {
     var lingering: [Name] = []
     private var lastConnection: UInt64 = 0
 
-    /// A broker without names. `memory` must be zero, `layout.bytes` long, and outlive this value.
+    /// A broker without names.
+    ///
+    /// `memory` must be zero, `layout.bytes` long, and outlive this value.
     public init(layout: MemoryLayoutOfBus, memory: UnsafeMutableRawBufferPointer) {
         self.memory = RegisterMemory(layout: layout, bytes: memory)
     }

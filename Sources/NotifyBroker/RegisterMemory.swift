@@ -76,8 +76,10 @@ struct RegisterMemory {
         load(MemoryLayoutOfBus.posts(slot))
     }
 
-    /// Copies words (little-endian, as they lie in a frame) into a pool. What was stored before is
-    /// visible to whoever sees any of them: a reader that finds them torn also finds out why.
+    /// Copies words (little-endian, as they lie in a frame) into a pool.
+    ///
+    /// What was stored before is visible to whoever sees any of them: a reader that finds them torn
+    /// also finds out why.
     func write(_ words: UnsafeRawBufferPointer, at index: Int) {
         SharedWords.fence()
         let start = layout.poolWord(index)

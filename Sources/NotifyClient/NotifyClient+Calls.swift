@@ -36,7 +36,9 @@ extension NotifyClient {
         throws(NotifyStatus) -> (token: NotifyToken, descriptor: Int32)
     {
         if let reuse {
-            guard let write = state.withLock({ $0.entries[reuse]?.pipe }) else { throw .invalidFile }
+            guard let write = state.withLock({ $0.entries[reuse]?.pipe }) else {
+                throw .invalidFile
+            }
             return (try register([plain(name)], .pipe(write: write))[0], -1)
         }
         let ends: (read: Int32, write: Int32)
@@ -156,8 +158,9 @@ extension NotifyClient {
         }
     }
 
-    /// True if the name was posted since this token's last check; true the first time. No system
-    /// call, no lock.
+    /// True if the name was posted since this token's last check; true the first time.
+    ///
+    /// No system call, no lock.
     public func check(_ token: NotifyToken) throws(NotifyStatus) -> Bool {
         let posts = try load(token, MemoryLayoutOfBus.posts)
         guard table.seenPosts(token) != posts else { return false }
@@ -165,7 +168,9 @@ extension NotifyClient {
         return true
     }
 
-    /// The name's state. No system call, no lock.
+    /// The name's state.
+    ///
+    /// No system call, no lock.
     public func state(_ token: NotifyToken) throws(NotifyStatus) -> UInt64 {
         try load(token, MemoryLayoutOfBus.state)
     }
@@ -209,7 +214,9 @@ extension NotifyClient {
         try write(batch, quiet: false)
     }
 
-    /// Sends a batch. A quiet one does not wait: refusals are counted in `quietErrors`.
+    /// Sends a batch.
+    ///
+    /// A quiet one does not wait: refusals are counted in `quietErrors`.
     public func write(_ batch: NotifyBatch, quiet: Bool = true) throws(NotifyStatus) {
         guard batch.count > 0 else { return }
         state.withLock { state in
@@ -223,8 +230,15 @@ extension NotifyClient {
         if let refused = results.first(where: { $0.status != .ok }) { throw refused.status }
     }
 
-    /// Copies registers of a pool. No system call.
-    public func readPool(_ token: NotifyToken, at start: Int, count: Int, into words: inout [UInt64])
+    /// Copies registers of a pool.
+    ///
+    /// No system call.
+    public func readPool(
+        _ token: NotifyToken,
+        at start: Int,
+        count: Int,
+        into words: inout [UInt64]
+    )
         throws(NotifyStatus)
     {
         let (entry, layout) = state.withLock { ($0.entries[token], $0.layout) }
@@ -286,7 +300,9 @@ extension NotifyClient {
         }
     }
 
-    /// Holds deliveries back; each call needs a `resume`. Posts meanwhile merge into one.
+    /// Holds deliveries back; each call needs a `resume`.
+    ///
+    /// Posts meanwhile merge into one.
     public func suspend(_ token: NotifyToken) throws(NotifyStatus) {
         try simple(.suspend(token: UInt32(bitPattern: token)), token)
         state.withLock { $0.entries[token]?.suspensions += 1 }
@@ -310,7 +326,9 @@ extension NotifyClient {
         try write(batch, quiet: false)
     }
 
-    /// Lets a registration go. No handler of it is called on its queue afterwards.
+    /// Lets a registration go.
+    ///
+    /// No handler of it is called on its queue afterwards.
     public func cancel(_ token: NotifyToken) throws(NotifyStatus) {
         guard state.withLock({ $0.entries[token] != nil }) else { throw .invalidToken }
         table.clear(token)
@@ -318,8 +336,8 @@ extension NotifyClient {
         if let pipe { Descriptor.close(pipe) }
         var batch = NotifyBatch()
         batch.append(.cancel(token: UInt32(bitPattern: token)))
-        // Waited for, so that a name is free when this returns; on the client's own thread it cannot
-        // be, and without a broker there is nothing left to cancel.
+        // Waited for, so that a name is free when this returns; on the client's own thread it
+        // cannot be, and without a broker there is nothing left to cancel.
         if (try? request(batch)) == nil { try? send(batch) }
     }
 

@@ -113,7 +113,9 @@ extension NotifyClient {
             for (token, entry) in state.entries {
                 // The old memory is still mapped: an edge that nobody has seen is kept.
                 let word = table.word(token)
-                if word != 0, table.seenPosts(token) != view.load(MemoryLayoutOfBus.posts(entry.info.slot)) {
+                if word != 0,
+                    table.seenPosts(token) != view.load(MemoryLayoutOfBus.posts(entry.info.slot))
+                {
                     table.setSeen(token, TokenTable.unseen)
                 }
                 table.clear(token)
@@ -134,8 +136,9 @@ extension NotifyClient {
         return nil
     }
 
-    /// Connects, maps the memory, and registers every token again. On the client's thread, or
-    /// before it runs.
+    /// Connects, maps the memory, and registers every token again.
+    ///
+    /// On the client's thread, or before it runs.
     func attach() -> Link? {
         guard let socket = try? PacketSocket.connect(to: path) else { return nil }
         let link = Link(socket)

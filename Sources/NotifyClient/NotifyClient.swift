@@ -1,5 +1,5 @@
-internal import Dispatch
 internal import Basics
+internal import Dispatch
 internal import LinuxIO
 public import NotifyProtocol
 internal import Synchronization
@@ -57,7 +57,9 @@ public final class NotifyClient: Sendable {
     public var connection: UInt64 { state.withLock { $0.connection } }
 
     /// Calls `handler` on the client's thread after each re-attach, when all tokens are registered
-    /// again. Pools are empty then: their owners write them anew.
+    /// again.
+    ///
+    /// Pools are empty then: their owners write them anew.
     public func onAttach(_ handler: @escaping @Sendable (_ first: Bool) -> Void) {
         state.withLock { $0.attachHandlers.append(handler) }
     }

@@ -1,8 +1,9 @@
 public import Basics
 
-/// Frames of the bus: one packet each, little-endian. Every request is a list of operations that are
-/// applied in order and answered by one frame with one result each, so a batch needs no form of its
-/// own. Written down in docs/bus-protocol.md.
+/// Frames of the bus: one packet each, little-endian.
+///
+/// Every request is a list of operations that are applied in order and answered by one frame with
+/// one result each, so a batch needs no form of its own. Written down in docs/bus-protocol.md.
 public enum Frames {
     /// The version that both ends name in their first frame.
     public static let version: UInt32 = 1
@@ -84,7 +85,9 @@ public enum Frames {
 
 /// The layout of the memory file: register slots first, then the words of pools.
 public struct MemoryLayoutOfBus: Equatable, Sendable {
-    /// Slots of 16 bytes: state, post count. Slot 0 is never used.
+    /// Slots of 16 bytes: state, post count.
+    ///
+    /// Slot 0 is never used.
     public var slots: Int
     /// Words of 8 bytes for pools.
     public var poolWords: Int

@@ -49,7 +49,8 @@ public enum Operation: Equatable, Sendable {
     /// Wire numbers.
     public enum Code: UInt16 {
         case register = 1
-        case cancel, suspend, resume, set, post, setAndPost, postName, poolWrite, list, inspect, goodbye
+        case cancel, suspend, resume, set, post, setAndPost, postName, poolWrite, list, inspect,
+            goodbye
     }
 
     /// Reads the next operation; the reader stands at the next one after.

@@ -16,11 +16,14 @@ public final class Program {
     private let outputPath: String
     private let errorPath: String
     private let folder: TemporaryFolder
+    private var inputEnd: FileDescriptor?
 
     /// The path of `intel`: beside the test bundle.
     public static var path: String {
-        Files.parent(of: Environment.executable.hasSuffix("swiftpm-testing-helper")
-            ? bundle : Environment.executable) + "/intel"
+        Files.parent(
+            of: Environment.executable.hasSuffix("swiftpm-testing-helper")
+                ? bundle : Environment.executable
+        ) + "/intel"
     }
 
     /// The test bundle, which the testing helper is given as an argument.
@@ -32,11 +35,16 @@ public final class Program {
         return arguments[flag + 1]
     }
 
-    /// Starts `intel` with arguments; its input is a file's contents.
+    /// Starts `intel` with arguments.
+    ///
+    /// - Parameters:
+    ///   - input: what it reads from standard input.
+    ///   - isFed: true where input comes by `feed` instead, until `endInput`.
     public init(
         _ arguments: [String],
         environment: [String: String] = [:],
-        input: [UInt8] = []
+        input: [UInt8] = [],
+        isFed: Bool = false
     ) throws(SystemError) {
         folder = try TemporaryFolder()
         outputPath = folder.file("out")
@@ -44,7 +52,12 @@ public final class Program {
         let inputPath = folder.file("in")
         let made = try Files.create(inputPath)
         try Descriptor.write(made.raw, input)
-        let source = try Files.openToRead(inputPath)
+        var source = try Files.openToRead(inputPath)
+        if isFed {
+            let pipe = try Descriptor.pipe(nonBlockingWrite: false)
+            source = FileDescriptor(owning: pipe.read)
+            inputEnd = FileDescriptor(owning: pipe.write)
+        }
         let output = try Files.create(outputPath)
         let error = try Files.create(errorPath)
         child = try Child(
@@ -55,6 +68,17 @@ public final class Program {
             output: output.raw,
             error: error.raw
         )
+    }
+
+    /// Writes to its standard input; waits while it does not read.
+    public func feed(_ bytes: [UInt8]) throws(SystemError) {
+        guard let raw = inputEnd?.raw else { return }
+        try Descriptor.write(raw, bytes)
+    }
+
+    /// Closes its standard input.
+    public func endInput() {
+        inputEnd = nil
     }
 
     /// Its process id.

@@ -51,7 +51,9 @@ public final class Station {
     }
 
     /// Runs a command to its end.
-    public func run(_ arguments: [String], input: [UInt8] = []) throws(SystemError) -> Program.Outcome {
+    public func run(_ arguments: [String], input: [UInt8] = []) throws(SystemError)
+        -> Program.Outcome
+    {
         try Program.run(arguments, environment: environment, input: input)
     }
 

@@ -136,7 +136,9 @@ final class Seen: Sendable {
         let bus = try Bus()
         let (client, other) = (try bus.client(), try bus.client())
         let (one, two) = (Seen(), Seen())
-        let token = try client.registerDispatch("d", queue: DispatchQueue(label: "q")) { one.add($0) }
+        let token = try client.registerDispatch("d", queue: DispatchQueue(label: "q")) {
+            one.add($0)
+        }
         _ = try client.registerDirect("d") { two.add($0) }
         let sender = try other.registerCheck("d")
         try other.setAndPost(sender, 42)
@@ -271,7 +273,10 @@ final class Seen: Sendable {
         other.close()
     }
 
-    @Test("a will tells left from died, and a lingering claim stays claimed", arguments: [true, false])
+    @Test(
+        "a will tells left from died, and a lingering claim stays claimed",
+        arguments: [true, false]
+    )
     func will(leaves: Bool) throws {
         let bus = try Bus()
         let other = try bus.client()
@@ -346,7 +351,9 @@ final class Seen: Sendable {
         let bus = try Bus()
         let good = try bus.client()
         let token = try good.registerCheck("g")
-        var frames: [[UInt8]] = [[0], Array(repeating: 0xff, count: 16), RawFrames.hello.dropLast()]
+        var frames: [[UInt8]] = [
+            [0], Array(repeating: 0xff, count: 16), RawFrames.hello.dropLast(),
+        ]
         frames.append(Array(repeating: 7, count: 70_000))
         frames.append(RawFrames.claim("before hello", will: 0, linger: 0))
         for frame in frames {
