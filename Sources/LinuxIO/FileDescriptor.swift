@@ -95,6 +95,13 @@ public enum Descriptor {
         _ = poll(&entries, nfds_t(entries.count), milliseconds)
     }
 
+    /// Fills `buffer` from `offset` bytes into the file; false if that ends before, or fails.
+    public static func read(_ raw: Int32, at offset: Int, into buffer: inout [UInt8]) -> Bool {
+        buffer.withUnsafeMutableBytes {
+            pread(raw, $0.baseAddress, $0.count, off_t(offset)) == $0.count
+        }
+    }
+
     /// Closes a descriptor whose owner is the caller.
     public static func close(_ raw: Int32) {
         Glibc.close(raw)

@@ -34,6 +34,20 @@ import Testing
         #expect(bytes.starts(with: part))
     }
 
+    @Test func readsAtAPlace() throws {
+        let folder = try Temporary()
+        try Files.write("0123456789", to: folder.path + "/f")
+        let file = try Files.openToRead(folder.path + "/f")
+        var buffer = [UInt8](repeating: 0, count: 4)
+        var found: [Bool] = []
+        for place in [6, 7, 10] {
+            found.append(Descriptor.read(file.raw, at: place, into: &buffer))
+        }
+        #expect(found == [true, false, false])
+        #expect(Descriptor.read(file.raw, at: 2, into: &buffer))
+        #expect(buffer == Array("2345".utf8))
+    }
+
     @Test func saysWhatIsNotThere() throws {
         let folder = try Temporary()
         let path = folder.path + "/none"

@@ -68,6 +68,22 @@ import Testing
         munmap(base, Self.size)
     }
 
+    @Test func searchesMemory() {
+        let bytes: [UInt8] = [5, 6, 7, 6]
+        let places = bytes.withUnsafeBytes { raw -> [Int?] in
+            guard let base = raw.baseAddress else { return [] }
+            return [(6, 4), (6, 1), (9, 4), (5, 0)].map { byte, count in
+                MemorySearch.first(byte, in: base, count: count).map { $0 - base }
+            }
+        }
+        #expect(places == [1, nil, nil, nil])
+        let isEqual = bytes.withUnsafeBytes { raw -> [Bool] in
+            guard let base = raw.baseAddress else { return [] }
+            return [base + 3, base + 2].map { MemorySearch.isEqual(base + 1, $0, count: 1) }
+        }
+        #expect(isEqual == [true, false])
+    }
+
     @Test func wordTableKeepsEveryWord() throws {
         let table = try WordTable(count: 3000)
         #expect((0..<table.count).allSatisfy { table[$0] == 0 })
