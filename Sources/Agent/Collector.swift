@@ -124,10 +124,8 @@ struct Collector {
             switch found {
             case .transfer(let descriptor, let json):
                 pipeline.accept(json, descriptor, from: link.instance, received: received, now: now)
-            case .damaged(let descriptor?, let reason):
+            case .damaged(let descriptor, let reason):
                 pipeline.reject(descriptor, reason, from: link.instance, received, now)
-            case .damaged(nil, let reason):
-                StandardError.line("intel: read transfer of '\(link.instance)': \(reason), ignoring")
             }
         }
         self.pipeline = pipeline

@@ -136,9 +136,11 @@ int clinux_signalfd(const int *numbers, int count) {
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-int clinux_ignore_signal(int number) {
-    struct sigaction action = {.sa_handler = SIG_IGN};
-    return sigaction(number, &action, NULL);
+int clinux_block_broken_pipes(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    return pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
 int clinux_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGTERM); }

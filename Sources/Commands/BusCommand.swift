@@ -1,3 +1,6 @@
+internal import LinuxIO
+internal import NotifyBroker
+
 /// `intel bus`: the broker alone, as its own service.
 enum BusCommand {
     static let definition = Command(
@@ -8,6 +11,17 @@ enum BusCommand {
     )
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
-        throw CommandError("the bus is not in this build")
+        let signals = try Daemon.signals()
+        let path = Places(arguments).bus
+        let broker: BrokerThread
+        do {
+            broker = try BrokerThread(path: path)
+        } catch {
+            throw CommandError("host bus '\(path)': \(error)")
+        }
+        StandardError.line("intel bus: listening on '\(path)'")
+        _ = signals.wait()
+        broker.stop()
+        return ExitStatus.success
     }
 }

@@ -6,7 +6,9 @@ internal import CZstd
 public struct ZstdCompressor: ~Copyable {
     private let context: OpaquePointer
 
-    /// A compressor of one level: 1 is fast, 19 is small. Out of range is clamped by the library.
+    /// A compressor of one level: 1 is fast, 19 is small.
+    ///
+    /// Out of range is clamped by the library.
     public init(level: Int32) throws(CompressionError) {
         guard let made = ZSTD_createCCtx() else { throw .outOfMemory }
         ZSTD_CCtx_setParameter(made, ZSTD_c_compressionLevel, level)

@@ -1,7 +1,9 @@
 internal import CZstd
 
 /// Unpacks zstd frames whose bytes may be damaged or forged: nothing is allocated before the size
-/// that the frame declares has been checked. One thread owns it.
+/// that the frame declares has been checked.
+///
+/// One thread owns it.
 public struct ZstdDecompressor: ~Copyable {
     private let context: OpaquePointer
 

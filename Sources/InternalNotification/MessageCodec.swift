@@ -17,6 +17,9 @@ public struct WireMessage: Sendable {
     public var id: String?
     /// Where the payload's text lies.
     public var payload: Range<Int> = 0..<0
+
+    /// A message without a number yet.
+    public init() {}
 }
 
 /// An element of a transfer: a message, or the news that some were dropped.

@@ -13,7 +13,7 @@ public final class PeerLink {
         /// A whole transfer: its descriptor and the unpacked JSON.
         case transfer(TransferDescriptor, json: [UInt8])
         /// A transfer that is there but cannot be read, and why.
-        case damaged(TransferDescriptor?, reason: String)
+        case damaged(TransferDescriptor, reason: String)
     }
 
     /// Which run of which program, as it says itself.
@@ -112,9 +112,9 @@ public final class PeerLink {
             let number = max(lastNumber + 1, tail)
             guard number <= head else { return nil }
             lastNumber = number
-            guard let (descriptor, packed) = copy(number) else {
-                return .damaged(nil, reason: "transfer descriptor is not valid")
-            }
+            // Not there: overwritten a moment ago, or not written again after a restart of the bus.
+            // Its messages come again.
+            guard let (descriptor, packed) = copy(number) else { continue }
             // Overwritten while it was copied: what `tail` says now starts the next round.
             if let now = try? client.state(tailToken), now > number { continue }
             return unpack(descriptor, packed)

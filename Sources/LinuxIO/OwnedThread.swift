@@ -20,6 +20,7 @@ public final class OwnedThread: Sendable {
             { argument in
                 guard let argument else { return nil }
                 let job = Unmanaged<Job>.fromOpaque(argument).takeRetainedValue()
+                _ = clinux_block_broken_pipes()
                 _ = clinux_thread_name(String(job.name.prefix(15)))
                 job.body()
                 return nil

@@ -73,6 +73,17 @@ struct ClientState {
         freeTokens.append(token)
     }
 
+    /// Forgets a registration.
+    ///
+    /// - Returns: its pipe's end, if no other registration writes to it.
+    mutating func remove(_ token: NotifyToken) -> Int32? {
+        guard let entry = entries[token] else { return nil }
+        release(token)
+        guard let pipe = entry.pipe else { return nil }
+        for other in entries.values where other.pipe == pipe { return nil }
+        return pipe
+    }
+
     mutating func newSerial() -> UInt32 {
         nextSerial &+= 1
         return nextSerial

@@ -312,19 +312,15 @@ extension NotifyClient {
 
     /// Lets a registration go. No handler of it is called on its queue afterwards.
     public func cancel(_ token: NotifyToken) throws(NotifyStatus) {
-        let closing = state.withLock { state -> (known: Bool, pipe: Int32?) in
-            guard let entry = state.entries[token] else { return (false, nil) }
-            table.clear(token)
-            state.release(token)
-            let isShared = entry.pipe.map { pipe in state.entries.values.contains { $0.pipe == pipe } }
-            return (true, isShared == false ? entry.pipe : nil)
-        }
-        guard closing.known else { throw .invalidToken }
-        if let pipe = closing.pipe { Descriptor.close(pipe) }
+        guard state.withLock({ $0.entries[token] != nil }) else { throw .invalidToken }
+        table.clear(token)
+        let pipe = state.withLock { $0.remove(token) }
+        if let pipe { Descriptor.close(pipe) }
         var batch = NotifyBatch()
         batch.append(.cancel(token: UInt32(bitPattern: token)))
-        // Without a broker there is nothing left to cancel.
-        try? send(batch)
+        // Waited for, so that a name is free when this returns; on the client's own thread it cannot
+        // be, and without a broker there is nothing left to cancel.
+        if (try? request(batch)) == nil { try? send(batch) }
     }
 
     /// True while the token is registered in this client.

@@ -1,6 +1,8 @@
 internal import CSQLite
 
-/// One connection to one database file. One thread owns it: SQLite's own mutex is off.
+/// One connection to one database file.
+///
+/// One thread owns it: SQLite's own mutex is off.
 ///
 /// Statements may outlive it; the file is closed when the last of them has gone.
 public struct Database: ~Copyable {

@@ -1,6 +1,8 @@
 internal import CSQLite
 
-/// A prepared statement. The thread that owns its connection owns it too.
+/// A prepared statement.
+///
+/// The thread that owns its connection owns it too.
 ///
 /// Indexes of parameters run from 1, those of columns from 0, as in SQLite.
 public struct Statement: ~Copyable {

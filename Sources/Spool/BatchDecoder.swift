@@ -7,7 +7,9 @@ struct DamagedBatch: Error {
     var reason: String
 }
 
-/// Unpacks batches whose bytes may be anything. One thread owns it.
+/// Unpacks batches whose bytes may be anything.
+///
+/// One thread owns it.
 struct BatchDecoder: ~Copyable {
     private let zstd: ZstdDecompressor
     private var scratch: [UInt8] = []

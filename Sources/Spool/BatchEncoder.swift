@@ -10,20 +10,22 @@ struct EncodedBatch {
     var data: [UInt8]
 }
 
-/// The blob of a batch, little-endian:
+/// The blob of a batch, little-endian.
 ///
 ///     magic "iSB1" 4 | format 1 | flags 1 | records varint | payload bytes varint |
 ///     CRC-32C 4 | length of frame 1 varint | frame 1 | frame 2
 ///
 /// Frame 1 holds `EnvelopeColumns`, frame 2 the payloads one after another; both are zstd frames
-/// with their own checksum of what they unpack to. The CRC is over all other bytes of the blob: what
-/// is packed is a tenth of what is raw, and zstd's checksum covers that.
+/// with their own checksum of what they unpack to. The CRC is over all other bytes of the blob:
+/// what is packed is a tenth of what is raw, and zstd's checksum covers that.
 enum BatchBlob {
     static let magic: [UInt8] = Array("iSB1".utf8)
     static let format: UInt8 = 1
 }
 
-/// Packs records into batches. One thread owns it.
+/// Packs records into batches.
+///
+/// One thread owns it.
 struct BatchEncoder: ~Copyable {
     private let zstd: ZstdCompressor
 

@@ -91,7 +91,9 @@ struct BatchRow: Equatable {
 
 extension [BatchGroup] {
     /// For each group a small number of its instance, counted in the order of first appearance:
-    /// what the column codec keeps its predecessors by. Both sides derive it alike.
+    /// what the column codec keeps its predecessors by.
+    ///
+    /// Both sides derive it alike.
     var slots: (ofGroup: [Int], count: Int) {
         var known: [Int64: Int] = [:]
         let ofGroup = map { group in

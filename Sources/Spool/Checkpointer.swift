@@ -42,12 +42,16 @@ public final class Checkpointer: Sendable {
         stop()
     }
 
-    /// Tells that something was committed. Never blocks; any thread.
+    /// Tells that something was committed.
+    ///
+    /// Never blocks; any thread.
     public func nudge() {
         bell.ring()
     }
 
-    /// Ends the thread and waits for it. Calling it again does nothing.
+    /// Ends the thread and waits for it.
+    ///
+    /// Calling it again does nothing.
     public func stop() {
         shared.isStopping.store(true, ordering: .releasing)
         bell.ring()

@@ -1,7 +1,9 @@
 internal import Telemetry
 
 /// Frame 1 of a batch: the numbers of its records, column after column, as differences that are
-/// zero or small where a peer is in order. Each value is a varint; nothing is lost.
+/// zero or small where a peer is in order.
+///
+/// Each value is a varint; nothing is lost.
 ///
 /// | column | what is written |
 /// |---|---|

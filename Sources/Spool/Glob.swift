@@ -41,7 +41,9 @@ public struct Glob: Sendable, Equatable {
         return copy.withUTF8 { matches(UnsafeRawBufferPointer($0)) }
     }
 
-    /// True if all of `bytes` fit the pattern. Going back to the latest star only keeps it quick.
+    /// True if all of `bytes` fit the pattern.
+    ///
+    /// Going back to the latest star only keeps it quick.
     public func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var at = 0
         var step = 0

@@ -1,8 +1,9 @@
 internal import Basics
 internal import LinuxIO
 
-/// How far the write-ahead log has grown. The size of its file does not tell: in steady state it is
-/// overwritten in place.
+/// How far the write-ahead log has grown.
+///
+/// The size of its file does not tell: in steady state it is overwritten in place.
 ///
 /// Frames of the current round carry the salts of the log's header (SQLite's file format, 4.1), so
 /// reading the heads of the frames that came since the last look is enough. SQLite takes no locks

@@ -1,8 +1,9 @@
 internal import SQLite
 internal import Telemetry
 
-/// Row numbers of instances and streams, as the writer has met them. What a transaction added is
-/// forgotten again if it fails.
+/// Row numbers of instances and streams, as the writer has met them.
+///
+/// What a transaction added is forgotten again if it fails.
 struct NameTable: ~Copyable {
     private struct StreamKey: Hashable {
         var peer: String

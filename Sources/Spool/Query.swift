@@ -1,5 +1,7 @@
-/// Which records are wanted, and in which direction. Everything that is nil or empty lets all pass;
-/// several globs of one list are OR, different conditions AND.
+/// Which records are wanted, and in which direction.
+///
+/// Everything that is nil or empty lets all pass; several globs of one list are OR, different
+/// conditions AND.
 public struct Query: Sendable {
     /// The earliest `time`, inclusive, ns since 1970.
     public var since: Int64?

@@ -1,6 +1,7 @@
 internal import SQLite
 
 /// The batches that a query may have to open, as they were at one moment, with the names of then.
+///
 /// About 64 bytes a batch: what is kept in memory of a long history.
 struct Scan {
     struct Row {

@@ -35,7 +35,9 @@ enum Schema {
           time0 INT NOT NULL, time1 INT NOT NULL);
         """
 
-    /// Settings of every connection. Debian's secure_delete would write each freed page.
+    /// Settings of every connection.
+    ///
+    /// Debian's secure_delete would write each freed page.
     static func settle(_ database: borrowing Database) throws(SQLiteError) {
         database.setBusyTimeout(milliseconds: SpoolLimits.busyTimeout)
         try database.execute("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON")

@@ -1,7 +1,9 @@
 /// Bounds of the format that concern nobody but this room.
 enum SpoolLimits {
     /// Payload bytes of one stored batch: a larger commit is cut, so that a reader's memory stays
-    /// small. One larger record makes a batch of its own.
+    /// small.
+    ///
+    /// One larger record makes a batch of its own.
     static let batchPayloadBytes = 1 << 20
     /// Records of one stored batch.
     static let batchRecords = 1 << 16

@@ -4,7 +4,9 @@ internal import Telemetry
 
 extension SpoolReader {
     /// Hands the records that match to `body`, in total order: `order`, then identifier, epoch and
-    /// sequence; the exact reverse where the query says so. Memory stays flat.
+    /// sequence; the exact reverse where the query says so.
+    ///
+    /// Memory stays flat.
     ///
     /// - Parameter body: gets each record; false stops the scan.
     /// - Returns: what could not be read.

@@ -3,7 +3,9 @@ internal import LinuxIO
 internal import SQLite
 public import Telemetry
 
-/// Reads the history of a spool folder, with the agent running or not. One thread owns it.
+/// Reads the history of a spool folder, with the agent running or not.
+///
+/// One thread owns it.
 ///
 /// No read transaction is open while batches are unpacked or records are handed out, so that a slow
 /// reader never holds back the checkpoints of the writer.

@@ -3,7 +3,9 @@ internal import LinuxIO
 internal import SQLite
 public import Telemetry
 
-/// The one writer of a spool folder. One thread owns it, from making to end.
+/// The one writer of a spool folder.
+///
+/// One thread owns it, from making to end.
 ///
 /// It holds `DIR/lock` (flock) as long as it lives; the file says which process that is. Readers
 /// take no part in that lock.
@@ -24,8 +26,8 @@ public struct SpoolWriter: ~Copyable {
 
     /// Opens the spool in `directory`; the folder (0750) and hot.db are made where missing.
     ///
-    /// - Throws: `.locked` if another writer has it, `.newer` or `.damaged` if hot.db is not of this
-    ///   version; then nothing in it was changed.
+    /// - Throws: `.locked` if another writer has it, `.newer` or `.damaged` if hot.db is not of
+    ///   this version; then nothing in it was changed.
     public init(directory: String, durability: Durability) throws(SpoolError) {
         do {
             try Files.makeFolder(directory, mode: 0o750)
@@ -36,7 +38,8 @@ public struct SpoolWriter: ~Copyable {
             let end = try database.prepare("COMMIT")
             let addBatch = try database.prepare(
                 """
-                INSERT INTO batch(t0, t1, time0, time1, n, raw, first_store, fmt, streams, crc, data)
+                INSERT INTO batch(
+                  t0, t1, time0, time1, n, raw, first_store, fmt, streams, crc, data)
                 VALUES(?,?,?,?,?,?,?,?,?,?,?)
                 """
             )

@@ -4,7 +4,7 @@ internal import Glibc
 extension TextPattern {
     /// Which of the payloads that lie one after another in `bytes` hold the pattern.
     ///
-    /// The whole run is searched at once; a hit that reaches from one payload into the next is none.
+    /// The whole run is searched at once; a hit from one payload into the next is none.
     func search(_ bytes: UnsafeRawBufferPointer, ends: [Int]) -> [Bool] {
         if self.bytes.isEmpty { return [Bool](repeating: true, count: ends.count) }
         var found = [Bool](repeating: false, count: ends.count)

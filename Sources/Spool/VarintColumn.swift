@@ -25,8 +25,9 @@ struct VarintWriter {
     }
 }
 
-/// Reads varints, checked against the end. A bad one gives 0 and is remembered: columns are read in
-/// tight loops and judged once.
+/// Reads varints, checked against the end.
+///
+/// A bad one gives 0 and is remembered: columns are read in tight loops and judged once.
 struct VarintReader {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0

@@ -1,1 +1,1 @@
-// Filled below.
+// x

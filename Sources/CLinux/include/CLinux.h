@@ -48,7 +48,8 @@ int32_t clinux_thread_id(void);
 int clinux_pidfd_open(int32_t pid);
 /* Blocks the signals in `numbers` for this thread (and those it starts) and opens a signalfd. */
 int clinux_signalfd(const int *numbers, int count);
-int clinux_ignore_signal(int number);
+/* Blocks SIGPIPE for this thread: a write to a closed pipe fails with EPIPE instead. */
+int clinux_block_broken_pipes(void);
 /* Sends SIGTERM to this process when its parent dies. */
 int clinux_die_with_parent(void);
 /* Starts `path` with descriptors 0, 1 and 2 replaced (-1 keeps); returns the pid. */
