@@ -166,6 +166,8 @@ int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, con
     return pid;
 }
 
+int clinux_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
+
 int clinux_lock(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
 
 int clinux_preallocate(int fd, int64_t bytes) { return fallocate(fd, 0, 0, bytes); }

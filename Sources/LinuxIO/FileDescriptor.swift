@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// An open file descriptor that is closed exactly once, when its owner goes.
@@ -114,8 +115,7 @@ public enum Descriptor {
         read: Int32, write: Int32
     ) {
         var ends: [Int32] = [-1, -1]
-        guard Glibc.pipe(&ends) == 0 else { throw SystemError("pipe") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard clinux_pipe(&ends) == 0 else { throw SystemError("pipe") }
         if nonBlockingWrite { _ = fcntl(ends[1], F_SETFL, O_NONBLOCK) }
         return (ends[0], ends[1])
     }

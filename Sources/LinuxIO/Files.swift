@@ -25,7 +25,7 @@ public enum Files {
         while all.count < limit {
             let count = try Descriptor.read(file.raw, into: &chunk)
             if count == 0 { break }
-            all.append(contentsOf: chunk[..<count])
+            all.append(contentsOf: chunk[..<min(count, limit - all.count)])
         }
         return all
     }

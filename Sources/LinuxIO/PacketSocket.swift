@@ -110,7 +110,9 @@ public struct PacketSocket: ~Copyable, Sendable {
         )
     }
 
-    /// Sends one packet. Without `waiting` it fails with `wouldBlock` where there is no room.
+    /// Sends one packet.
+    ///
+    /// Without `waiting` it fails with `wouldBlock` where there is no room.
     public func send(_ bytes: [UInt8], descriptors: [Int32] = [], waiting: Bool = false)
         throws(SystemError)
     {

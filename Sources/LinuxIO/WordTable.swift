@@ -1,8 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// A fixed number of 64-bit words that any thread reads and writes without a lock. Words start as 0
-/// and cost memory only once their page is written.
+/// A fixed number of 64-bit words that any thread reads and writes without a lock.
+///
+/// Words start as 0 and cost memory only once their page is written.
 public final class WordTable: Sendable {
     /// How many words there are.
     public let count: Int
@@ -25,7 +26,9 @@ public final class WordTable: Sendable {
     /// The word at `index`, which must be below `count`.
     @inline(__always)
     public subscript(index: Int) -> UInt64 {
-        get { SharedWords.load(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped + index * 8) }
+        get {
+            SharedWords.load(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped + index * 8)
+        }
         set {
             let base = UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
             SharedWords.store(newValue, at: base + index * 8)

@@ -68,9 +68,15 @@ struct ClientState {
         return nextIndex - 1
     }
 
-    mutating func release(_ token: NotifyToken) {
-        entries[token] = nil
+    /// Forgets a token.
+    ///
+    /// - Returns: the pipe that it wrote to, if no other token writes to that.
+    @discardableResult
+    mutating func release(_ token: NotifyToken) -> Int32? {
+        let pipe = entries.removeValue(forKey: token)?.pipe
         freeTokens.append(token)
+        guard let pipe, !entries.values.contains(where: { $0.pipe == pipe }) else { return nil }
+        return pipe
     }
 
     /// Forgets a registration.

@@ -89,7 +89,9 @@ public struct PeerState: Equatable, Sendable {
     public var accounted = IntervalSet()
     /// What is missing, with its time span; at most `Limits.holesMax` of them.
     public var holes: [Hole] = []
-    /// Wall clock, ns, of its latest record; nil before the first. Not stored.
+    /// Wall clock, ns, of its latest record; nil before the first.
+    ///
+    /// Not stored.
     public var lastTime: Int64?
     /// The order key of its latest record: no later record of this instance sorts before it.
     public var lastOrder: Int64 = .min

@@ -26,9 +26,9 @@ enum Law {
             "NotifyProtocol", "Spool", "Synchronization", "Telemetry",
         ],
         "Commands": [
-            "Agent", "Basics", "FoundationEssentials", "Glibc", "InternalNotification", "LinuxIO",
-            "NotifyBroker", "NotifyClient", "NotifyProtocol", "Spool", "Synchronization",
-            "Telemetry",
+            "Agent", "Basics", "Dispatch", "FoundationEssentials", "Glibc",
+            "InternalNotification", "LinuxIO", "NotifyBroker", "NotifyClient", "NotifyProtocol",
+            "Spool", "Synchronization", "Telemetry",
         ],
         "intel": ["Commands"],
         "TestKit": [

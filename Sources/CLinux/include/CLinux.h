@@ -58,6 +58,8 @@ int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, con
 
 /* --- files --- */
 
+/* A pipe whose ends no process started meanwhile can inherit. */
+int clinux_pipe(int *ends);
 /* flock(LOCK_EX | LOCK_NB). */
 int clinux_lock(int fd);
 int clinux_preallocate(int fd, int64_t bytes);
