@@ -1,3 +1,3 @@
-import Commands
+internal import Commands
 
 Program.main()
