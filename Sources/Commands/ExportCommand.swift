@@ -50,7 +50,7 @@ enum ExportCommand {
         isArray: Bool,
         to descriptor: Int32
     ) throws(CommandError) -> Int32 {
-        var reader = try reading { () throws(SpoolError) in try SpoolReader(directory: spool) }
+        var reader = try SpoolDoor.open(spool)
         let layout: RecordWriter.Layout = isArray ? .array : .lines
         var writer = RecordWriter(.json, zone: .utc, descriptor: descriptor, layout: layout)
         var report = ScanReport()

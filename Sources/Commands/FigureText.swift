@@ -39,7 +39,7 @@ enum FigureText {
     /// A time as JSON output has it; nil for none.
     static func stamp(_ unix: Int64) -> String {
         var text: [UInt8] = []
-        CivilTime.appendRFC3339(unix, to: &text)
+        CivilTime.appendRFC3339(PrintableTime.clamped(unix), to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 

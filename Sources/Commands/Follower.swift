@@ -11,11 +11,13 @@ struct Follower: ~Copyable {
     private var reader: SpoolReader
     private var identity: FileIdentity?
     private var seen: UInt64 = 0
+    /// How many damaged batches of this reader have been named.
+    private var damageTold = 0
 
     /// Opens the spool in `folder`.
     init(_ folder: String, _ query: Query, _ writer: consuming RecordWriter) throws(CommandError) {
         let identity = FileIdentity(folder + "/hot.db")
-        let opened = try reading { () throws(SpoolError) in try SpoolReader(directory: folder) }
+        let opened = try SpoolDoor.open(folder)
         self.folder = folder
         self.query = query
         self.writer = writer
@@ -69,11 +71,20 @@ struct Follower: ~Copyable {
         if !report.isWhole { _ = Notes.status(found: true, report) }
     }
 
+    /// Names each damaged batch once.
+    private mutating func tellDamage() {
+        for batch in reader.followReport.damagedBatches.dropFirst(damageTold) {
+            StandardError.line("intel: " + TerminalText.escaped(batch) + ", skipping")
+        }
+        damageTold = reader.followReport.damagedBatches.count
+    }
+
     private mutating func takeNew() throws(SpoolError) {
         let current = FileIdentity(folder + "/hot.db")
         if current != identity {
             reader = try SpoolReader(directory: folder)
             identity = current
+            damageTold = 0
             // A spool that was made anew counts from 1 again.
             if try reader.summary().lastStore < seen { seen = 0 }
         }
@@ -81,6 +92,7 @@ struct Follower: ~Copyable {
         query.last = nil
         query.reverse = false
         seen = try reader.follow(after: seen, query) { writer.write(RecordItem($0)) }
+        tellDamage()
     }
 }
 

@@ -149,7 +149,8 @@ struct HostSampler {
             let name = line[..<colon].drop { $0 == " " }
             let numbers = line[line.index(after: colon)...].split(separator: " ")
                 .compactMap { UInt64($0) }
-            guard numbers.count >= 12, name != "lo" else { continue }
+            // An interface that never moved a byte tells nothing.
+            guard numbers.count >= 12, name != "lo", numbers[0] | numbers[8] > 0 else { continue }
             now[String(name)] = numbers
             guard let last = lastNetwork[String(name)] else { continue }
             let spent = zip(numbers, last).map { $0 >= $1 ? $0 - $1 : 0 }

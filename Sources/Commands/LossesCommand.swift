@@ -17,7 +17,7 @@ enum LossesCommand {
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         let folder = Places(arguments).spool()
-        let reader = try reading { () throws(SpoolError) in try SpoolReader(directory: folder) }
+        let reader = try SpoolDoor.open(folder)
         // The peers first: a loss that is booked between the two shows up early, not late.
         let known = try reading { () throws(SpoolError) in try reader.peers() }
         let losses = try reading { () throws(SpoolError) in try reader.losses() }

@@ -16,7 +16,7 @@ enum PeersCommand {
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         let folder = Places(arguments).spool()
-        let reader = try reading { () throws(SpoolError) in try SpoolReader(directory: folder) }
+        let reader = try SpoolDoor.open(folder)
         let known = try reading { () throws(SpoolError) in try reader.peers() }
         let peers = chosen(known, arguments)
         if arguments.value(.tableOutput) == "json" {

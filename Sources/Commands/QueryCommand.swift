@@ -59,7 +59,7 @@ enum QueryCommand {
         _ spool: String,
         _ arguments: Parsed
     ) throws(CommandError) -> Int32 {
-        var reader = try reading { () throws(SpoolError) in try SpoolReader(directory: spool) }
+        var reader = try SpoolDoor.open(spool)
         var writer = RecordWriter(format, zone: filter.zone, descriptor: arguments.output)
         var report = ScanReport()
         if filter.query.last != 0 {
@@ -80,7 +80,7 @@ enum QueryCommand {
         _ spool: String,
         _ arguments: Parsed
     ) throws(CommandError) -> Int32 {
-        var reader = try reading { () throws(SpoolError) in try SpoolReader(directory: spool) }
+        var reader = try SpoolDoor.open(spool)
         let (count, report) = try reading { () throws(SpoolError) in try reader.count(query) }
         try arguments.answer("\(count)\n")
         return Notes.status(found: count > 0, report)

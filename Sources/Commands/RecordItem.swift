@@ -31,6 +31,7 @@ struct RecordRenderer {
     /// True where `cat` has to escape: a terminal reads it.
     private let isTerminal: Bool
     private var times: TimePrinter
+    private var json = RecordJSON()
 
     init(_ format: RecordFormat, zone: Zone, isTerminal: Bool) {
         self.format = format
@@ -42,7 +43,7 @@ struct RecordRenderer {
     mutating func append(_ record: RecordItem, to out: inout [UInt8]) {
         switch format {
         case .short: appendShort(record, to: &out)
-        case .json: RecordJSON.append(record, to: &out)
+        case .json: json.append(record, to: &out)
         case .cat: appendCat(record, to: &out)
         }
         out.append(0x0a)
@@ -82,7 +83,7 @@ struct RecordRenderer {
             JSONText.appendUnescaped(message, to: &text)
             return text.withUnsafeBytes { TerminalText.append($0, to: &out) }
         }
-        if payload.contains(where: { $0 < 0x20 }) {
+        if ControlBytes.occur(in: payload) {
             // Raw controls in JSON are white space between values: a blank is as good.
             let flat = payload.map { $0 == 0x0a || $0 == 0x0d || $0 == 0x09 ? 0x20 : $0 }
             return flat.withUnsafeBytes { TerminalText.append($0, to: &out) }

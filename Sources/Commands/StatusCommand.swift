@@ -21,7 +21,7 @@ enum StatusCommand {
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         let folder = Places(arguments).spool()
-        let reader = try reading { () throws(SpoolError) in try SpoolReader(directory: folder) }
+        let reader = try SpoolDoor.open(folder)
         let status = Status(
             folder: folder,
             agent: RunningAgent.find(spool: folder),
@@ -52,7 +52,7 @@ struct Status {
 
     /// Payload bytes for each byte on the disk: ` (9.5x)`.
     private var ratio: String {
-        guard summary.fileBytes > 0, summary.rawBytes > 0 else { return "" }
+        guard summary.fileBytes > 0, summary.rawBytes > summary.fileBytes else { return "" }
         let tenths = summary.rawBytes &* 10 / summary.fileBytes
         return " (\(tenths / 10).\(tenths % 10)x)"
     }

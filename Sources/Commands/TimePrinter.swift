@@ -14,6 +14,7 @@ struct TimePrinter {
 
     /// Appends date, clock and six digits of the fraction, cut and not rounded.
     mutating func append(_ unix: Int64, to out: inout [UInt8]) {
+        let unix = PrintableTime.clamped(unix)
         appendSeconds(unix, to: &out)
         out.append(UInt8(ascii: "."))
         let fraction = unix - second * DurationText.second
@@ -22,6 +23,7 @@ struct TimePrinter {
 
     /// Appends date and clock.
     mutating func appendSeconds(_ unix: Int64, to out: inout [UInt8]) {
+        let unix = PrintableTime.clamped(unix)
         let wanted = unix.flooredDivision(by: DurationText.second)
         if wanted != second || text.isEmpty {
             second = wanted
@@ -32,5 +34,18 @@ struct TimePrinter {
             time.appendClock(digits: 0, to: &text)
         }
         out.append(contentsOf: text)
+    }
+}
+
+/// Times as the calendar can hold them.
+enum PrintableTime {
+    /// The first whole second that nanoseconds in 64 bits hold, in 1677.
+    ///
+    /// Calendar arithmetic on the part of a second before it would not fit, and a record may carry
+    /// any number.
+    private static let earliest: Int64 = -9_223_372_036_000_000_000
+
+    static func clamped(_ unix: Int64) -> Int64 {
+        max(unix, earliest)
     }
 }

@@ -24,7 +24,7 @@ struct Zone: Sendable {
         let seconds = unix.flooredDivision(by: DurationText.second)
         let shift = offset(seconds) * DurationText.second
         let (shifted, over) = unix.addingReportingOverflow(shift)
-        return CivilTime(unix: over ? unix : shifted)
+        return CivilTime(unix: PrintableTime.clamped(over ? unix : shifted))
     }
 
     /// The instant, ns since 1970, at which this zone's clocks show `time`.

@@ -90,3 +90,18 @@ private final class Following: Sendable {
     #expect(following.end() == 0)
     #expect(Clock.system.boot() - start < 1_000_000_000)
 }
+
+@Test(.timeLimit(.minutes(1))) func followingSurvivesANewSpool() throws {
+    let spool = try SampleSpool()
+    try spool.store((1...3).map { "\"\($0)\"" })
+    let following = try Following(spool, [])
+    #expect(try following.lines(3) == ["\"1\"", "\"2\"", "\"3\""])
+    for name in ["hot.db", "hot.db-wal", "hot.db-shm"] {
+        try Files.remove(spool.folder + "/" + name)
+    }
+    try spool.store(["\"4\""])
+    #expect(try following.lines(1) == ["\"4\""])
+    try spool.store(["\"5\""])
+    #expect(try following.lines(1) == ["\"5\""])
+    #expect(following.end() == 0)
+}

@@ -150,3 +150,25 @@ private func ten() throws -> SampleSpool {
     #expect(status.contains(#""records":10"#) && status.contains(#""running":false"#))
     #expect(try spool.run(["status"]).text.contains("10 in 1 batches"))
 }
+
+@Test func damageIsToldByTheStatus() throws {
+    let spool = try SampleSpool()
+    try spool.store((1...50).map { "{\"message\":\"first \($0)\"}" })
+    try spool.store((1...50).map { "{\"message\":\"second \($0)\"}" })
+    let path = spool.folder + "/hot.db"
+    var bytes = try Files.contents(path)
+    let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
+    let start = try #require(
+        bytes.indices.dropLast(40).first { bytes[$0..<$0 + 4].elementsEqual(magic) }
+    )
+    bytes[start + 20] ^= 0x10
+    do {
+        let file = try Files.create(path)
+        try Descriptor.write(file.raw, bytes)
+    }
+    for arguments in [["query"], ["query", "--count", "-g", "second"], ["export"]] {
+        #expect(try spool.run(arguments).status == 3, "\(arguments)")
+    }
+    let (status, messages) = try spool.query([])
+    #expect(status == 3 && messages.count == 50)
+}

@@ -11,7 +11,8 @@ private func render(
     _ payload: String,
     peer: String = "com.vendor.pos",
     kind: String = "order.created",
-    isTerminal: Bool = false
+    isTerminal: Bool = false,
+    at time: Int64 = time
 ) -> String {
     var renderer = RecordRenderer(format, zone: .utc, isTerminal: isTerminal)
     var out: [UInt8] = []
@@ -21,13 +22,26 @@ private func render(
             pid: 812,
             uid: 1000,
             kind: kind,
-            envelope: Envelope(sequence: 42, time: time, received: time + 1_544_211),
+            envelope: Envelope(sequence: 42, time: time, received: time &+ 1_544_211),
             store: 1071,
             payload: bytes
         )
         renderer.append(record, to: &out)
     }
     return String(decoding: out, as: UTF8.self)
+}
+
+@Test func anyTimeCanBePrinted() throws {
+    for time in [Int64.min, .min + 1, -1, 0, .max] {
+        for zone in [Zone.utc, .fixed(-50_000), .fixed(50_000)] {
+            var out: [UInt8] = []
+            var printer = TimePrinter(zone: zone)
+            printer.append(time, to: &out)
+            #expect(out.count == 26)
+        }
+        #expect(FigureText.stamp(time).utf8.count == 30)
+        #expect(render(.json, "{}", at: time).contains(FigureText.stamp(time)))
+    }
 }
 
 private let prefix = "2026-11-30 03:20:00.123456 com.vendor.pos[812] order.created info: "
