@@ -100,7 +100,7 @@ let package = Package(
         ),
         tests("SpoolTests", ["Spool", "SQLite", "Compression", "TestKit", "Telemetry", "Basics"]),
         tests("AgentTests", ["Agent", "Spool", "TestKit", "Telemetry", "LinuxIO", "Basics"]),
-        tests("CommandsTests", ["Commands", "TestKit", "Spool", "Telemetry", "Basics"]),
+        tests("CommandsTests", ["Commands", "TestKit", "Spool", "Telemetry", "LinuxIO", "Basics"]),
         tests("SystemTests", ["TestKit", "LinuxIO", "Basics", "intel"]),
         tests("TidyTests", []),
     ],

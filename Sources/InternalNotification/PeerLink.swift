@@ -122,33 +122,29 @@ public final class PeerLink {
     }
 
     private func copy(_ number: UInt64) -> (TransferDescriptor, [UInt8])? {
-        var words: [UInt64] = []
         let slot = Int(number % UInt64(Limits.transfersMax)) * TransferDescriptor.registers
-        guard
-            (try? client.readPool(
-                tableToken,
-                at: slot,
-                count: TransferDescriptor.registers,
-                into: &words
-            )) != nil,
+        guard let words = read(tableToken, at: slot, count: TransferDescriptor.registers),
             let descriptor = TransferDescriptor(words: words, ring: Limits.ringRegisters),
             descriptor.number == number
         else { return nil }
         let untilEnd = min(descriptor.chunks, Limits.ringRegisters - descriptor.offset)
-        var ring: [UInt64] = []
-        var wrapped: [UInt64] = []
-        guard
-            (try? client.readPool(poolToken, at: descriptor.offset, count: untilEnd, into: &ring))
-                != nil,
-            untilEnd == descriptor.chunks
-                || (try? client.readPool(
-                    poolToken,
-                    at: 0,
-                    count: descriptor.chunks - untilEnd,
-                    into: &wrapped
-                )) != nil
+        guard let ring = read(poolToken, at: descriptor.offset, count: untilEnd),
+            let wrapped = read(poolToken, at: 0, count: descriptor.chunks - untilEnd)
         else { return nil }
         return (descriptor, Registers.unpack(ring + wrapped, count: descriptor.compressedSize))
+    }
+
+    private func read(_ token: NotifyToken, at start: Int, count: Int) -> [UInt64]? {
+        var words: [UInt64] = []
+        do throws(NotifyStatus) {
+            try client.readPool(token, at: start, count: count, into: &words)
+        } catch {
+            // After a restart of the bus this reader may have been back before the pool was.
+            guard error == .invalidRequest, (try? client.information(token)) != nil,
+                (try? client.readPool(token, at: start, count: count, into: &words)) != nil
+            else { return nil }
+        }
+        return words
     }
 
     private func unpack(_ descriptor: TransferDescriptor, _ packed: [UInt8]) -> Found {

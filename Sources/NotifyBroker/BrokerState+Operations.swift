@@ -84,10 +84,15 @@ extension BrokerState {
         if wanted.claims || wanted.pool > 0, let name = names[wanted.name] {
             let isFree = name.claim.map { $0.connection == connection.number } ?? true
             guard isFree else { return .notAuthorized }
-            guard wanted.pool == 0 || name.poolCount == 0 else { return .invalidRequest }
+            guard [0, wanted.pool].contains(name.poolCount) || wanted.pool == 0 else {
+                return .invalidRequest
+            }
         }
         guard let name = find(wanted.name) else { return .failed }
-        if wanted.pool > 0 {
+        if wanted.pool > 0, name.poolCount > 0 {
+            // Left by an earlier claimer and still read by others: the next one begins with zeros.
+            memory.clear(pool: name.poolBase, count: name.poolCount)
+        } else if wanted.pool > 0 {
             guard let base = memory.takePool(wanted.pool) else {
                 freeIfUnused(name)
                 return .failed

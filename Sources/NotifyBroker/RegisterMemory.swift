@@ -55,9 +55,14 @@ struct RegisterMemory {
 
     /// Takes a pool back.
     mutating func free(pool base: Int, count: Int) {
-        for index in base..<base + count { store(0, layout.poolWord(index)) }
+        clear(pool: base, count: count)
         freePools[count, default: []].append(base)
         poolWordsInUse -= count
+    }
+
+    /// Sets the words of a pool to zero.
+    func clear(pool base: Int, count: Int) {
+        for index in base..<base + count { store(0, layout.poolWord(index)) }
     }
 
     func setState(_ value: UInt64, of slot: Int) {

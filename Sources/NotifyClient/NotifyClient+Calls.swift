@@ -259,12 +259,15 @@ extension NotifyClient {
     }
 
     /// Asks the broker about a token's name.
+    ///
+    /// A pool that was claimed after the token was registered can be read from then on.
     public func information(_ token: NotifyToken) throws(NotifyStatus) -> NameInfo {
         var batch = NotifyBatch()
         batch.append(.inspect(token: UInt32(bitPattern: token)))
         let result = RequestResult.read(try request(batch))?.first
         guard result?.status == .ok else { throw result?.status ?? .failed }
         guard let info = result?.info else { throw .failed }
+        state.withLock { $0.entries[token]?.info = info }
         return info
     }
 

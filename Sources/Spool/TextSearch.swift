@@ -1,5 +1,5 @@
 internal import Basics
-internal import Glibc
+internal import LinuxIO
 
 extension TextPattern {
     /// Which of the payloads that lie one after another in `bytes` hold the pattern.
@@ -44,8 +44,10 @@ extension TextPattern {
         var record = 0
         var at = 0
         var plain: [UInt8] = []
-        while at < bytes.count, let place = memchr(base + at, 0x5c, bytes.count - at) {
-            let hit = UnsafeRawPointer(place) - base
+        while at < bytes.count,
+            let place = MemorySearch.first(0x5c, in: base + at, count: bytes.count - at)
+        {
+            let hit = place - base
             while record < ends.count, ends[record] <= hit { record += 1 }
             guard record < ends.count else { return }
             at = ends[record]

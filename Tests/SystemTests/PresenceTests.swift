@@ -8,7 +8,7 @@ import Testing
         let outcome = try station.run(["query", "--kind", "intel.presence", "-o", "json"])
         return try Exported.read(outcome.output).compactMap { record in
             guard record.payload.contains("\"peer\":\"\(peer)\"") else { return nil }
-            return record.payload.split(separator: "\"").dropFirst(2).first.map(String.init)
+            return record.payload.split(separator: "\"").dropFirst(3).first.map(String.init)
         }
     }
 

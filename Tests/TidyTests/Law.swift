@@ -19,7 +19,7 @@ enum Law {
             "NotifyProtocol", "Synchronization", "Telemetry",
         ],
         "Spool": [
-            "Basics", "Compression", "Glibc", "LinuxIO", "SQLite", "Synchronization", "Telemetry",
+            "Basics", "Compression", "LinuxIO", "SQLite", "Synchronization", "Telemetry",
         ],
         "Agent": [
             "Basics", "InternalNotification", "LinuxIO", "NotifyBroker", "NotifyClient",
