@@ -26,10 +26,7 @@ struct Scan {
         defer { try? database.execute("COMMIT") }
         catalog = try Catalog(database, query)
         let list = try database.prepare(
-            """
-            SELECT id, t0, t1, time0, time1, n, raw, first_store, streams FROM batch
-            WHERE id >= ? ORDER BY id
-            """
+            "SELECT \(BatchRow.columns) FROM batch WHERE id >= ? ORDER BY id"
         )
         try list.bind(1, fromBatch)
         while try list.step() { add(list) }
@@ -45,16 +42,7 @@ struct Scan {
     }
 
     private mutating func add(_ list: borrowing Statement) {
-        let row = BatchRow(
-            id: list.integer(0),
-            t0: list.integer(1),
-            t1: list.integer(2),
-            time0: list.integer(3),
-            time1: list.integer(4),
-            count: Int(list.integer(5)),
-            raw: Int(list.integer(6)),
-            firstStore: UInt64(bitPattern: list.integer(7))
-        )
+        let row = BatchRow(list)
         guard let groups = list.withBlob(8, { row.groups(from: $0) }), catalog.knows(groups) else {
             let records = min(max(0, row.count), SpoolLimits.batchRecords)
             report.add(batch: row.id, records: records, reason: "its row is damaged")

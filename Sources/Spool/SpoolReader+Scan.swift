@@ -153,11 +153,12 @@ extension SpoolReader {
                         row: row,
                         groups: groups,
                         checksum: checksum,
-                        withPayload: withPayload
+                        withPayload: withPayload,
+                        text: scan.query.text
                     )
                 }
             }
-            let (columns, payload) = try result.get()
+            guard let (columns, payload) = try result.get() else { return nil }
             let batch = OpenBatch(
                 row: row,
                 groups: groups,

@@ -83,6 +83,18 @@ import Testing
         #expect(try scan(fixture).0 == 100)
     }
 
+    @Test func damagedLastRowDoesNotStopTheWriter() throws {
+        let fixture = try filled()
+        try fixture.alter("UPDATE batch SET n = 1 << 40 WHERE id = 5")
+        var writer = try fixture.writer()
+        #expect(writer.nextStore > 100)
+        let given = try writer.commit(SpoolCommit(records: .init([record(101, at: 900)])))
+        #expect(given != nil)
+        let (seen, report) = try scan(fixture)
+        #expect(seen == 81)
+        #expect(report.damagedBatches == ["batch 5: its row is damaged"])
+    }
+
     @Test func unknownNamesAreDamage() throws {
         let fixture = try filled()
         try fixture.alter("DELETE FROM stream")
