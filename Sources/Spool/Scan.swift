@@ -29,7 +29,33 @@ struct Scan {
             "SELECT \(BatchRow.columns) FROM batch WHERE id >= ? ORDER BY id"
         )
         try list.bind(1, fromBatch)
-        while try list.step() { add(list) }
+        var next = fromBatch
+        do {
+            while try list.step() {
+                next = list.integer(0) + 1
+                add(list)
+            }
+        } catch {
+            guard error.isDamaged else { throw error }
+            try salvage(database, from: next)
+        }
+    }
+
+    /// Goes on after a damaged page by single numbers, which often finds what lies behind it.
+    private mutating func salvage(_ database: borrowing Database, from first: Int64) throws {
+        let end = try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'batch'") ?? 0
+        let find = try database.prepare("SELECT \(BatchRow.columns) FROM batch WHERE id = ?")
+        guard first <= end else { return }
+        for id in first...min(end, first + SpoolLimits.salvageBatches) {
+            defer { find.reset() }
+            try find.bind(1, id)
+            do {
+                if try find.step() { add(find) }
+            } catch {
+                guard error.isDamaged else { throw error }
+                report.add(batch: id, records: 0, reason: error.message)
+            }
+        }
     }
 
     /// Sorts by the end at which a merge meets a batch first.

@@ -100,6 +100,15 @@ public struct SpoolReader: ~Copyable {
     private static func open(_ directory: String) throws -> Database {
         let path = Schema.database(directory)
         guard Files.exists(path) else {
+            if Files.exists(directory), !Files.isReadable(directory) {
+                throw SpoolError(
+                    operation: "open spool",
+                    subject: directory,
+                    cause: "no right to read the folder",
+                    hint: "run as root or as a member of the folder's group",
+                    kind: .denied
+                )
+            }
             throw SpoolError(
                 operation: "open spool",
                 subject: directory,
