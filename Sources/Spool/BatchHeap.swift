@@ -34,12 +34,12 @@ struct BatchHeap {
         sink()
     }
 
-    /// Sends all but the batch on top to sleep, if they hold more than `limit` bytes.
+    /// Sends all but the batch on top to rest, if they hold more than `limit` bytes.
     func rest(above limit: Int) {
         var held = 0
         for batch in batches { held += batch.bytes }
         guard held > limit else { return }
-        for batch in batches.dropFirst() where !batch.isAsleep { batch.sleep() }
+        for batch in batches.dropFirst() where !batch.isAtRest { batch.rest() }
     }
 
     private mutating func sink() {

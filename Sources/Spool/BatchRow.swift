@@ -60,18 +60,24 @@ struct BatchRow: Equatable {
         return writer.bytes
     }
 
-    /// The groups of a `streams` column; nil if it, or a plain column, is damaged.
-    func groups(from streams: UnsafeRawBufferPointer) -> [BatchGroup]? {
+    /// True if the `streams` column and the plain columns are as they were written.
+    func isSound(_ streams: UnsafeRawBufferPointer) -> Bool {
         guard count > 0, count <= SpoolLimits.batchRecords, raw >= 0, streams.count > 4,
             t0 <= t1, time0 <= time1, firstStore < .max - UInt64(count)
-        else { return nil }
-        let body = UnsafeRawBufferPointer(rebasing: streams[..<(streams.count - 4)])
-        var end = ByteReader(UnsafeRawBufferPointer(rebasing: streams[(streams.count - 4)...]))
-        var reader = ByteReader(body)
-        do {
-            guard try end.u32() == checksum(body) else { return nil }
-            var groups: [BatchGroup] = []
-            var total = 0
+        else { return false }
+        let end = streams.count - 4
+        let sum = streams.loadUnaligned(fromByteOffset: end, as: UInt32.self)
+        let body = UnsafeRawBufferPointer(rebasing: streams[..<end])
+        return UInt32(littleEndian: sum) == checksum(body)
+    }
+
+    /// The groups of a `streams` column; nil if it, or a plain column, is damaged.
+    func groups(from streams: UnsafeRawBufferPointer) -> [BatchGroup]? {
+        guard isSound(streams) else { return nil }
+        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: streams[..<(streams.count - 4)]))
+        var groups: [BatchGroup] = []
+        var total = 0
+        do throws(TruncatedBytes) {
             for _ in 0..<(try reader.varint()) {
                 let group = BatchGroup(
                     stream: Int64(bitPattern: try reader.varint()),
@@ -84,19 +90,17 @@ struct BatchRow: Equatable {
                 guard total <= count else { return nil }
                 groups.append(group)
             }
-            return total == count && reader.isAtEnd ? groups : nil
         } catch {
             return nil
         }
+        return total == count && reader.isAtEnd ? groups : nil
     }
 
     private func checksum(_ groups: UnsafeRawBufferPointer) -> UInt32 {
-        var writer = ByteWriter(capacity: 56)
-        for value in [t0, t1, time0, time1, Int64(count), Int64(raw)] {
-            writer.u64(UInt64(bitPattern: value))
-        }
-        writer.u64(firstStore)
-        let plain = writer.bytes.withUnsafeBytes { Checksum.crc32c($0) }
-        return Checksum.crc32c(groups, from: plain)
+        let plain = (
+            t0.littleEndian, t1.littleEndian, time0.littleEndian, time1.littleEndian,
+            Int64(count).littleEndian, Int64(raw).littleEndian, firstStore.littleEndian
+        )
+        return Checksum.crc32c(groups, from: withUnsafeBytes(of: plain) { Checksum.crc32c($0) })
     }
 }

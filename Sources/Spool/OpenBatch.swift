@@ -20,13 +20,13 @@ struct RecordKey: Comparable {
 /// An unpacked batch with the records of it that match, in the order in which they are wanted.
 ///
 /// A class so that a merge moves references, not arrays. While many batches overlap, those that
-/// wait can sleep: they keep what they have found, and are unpacked again when it is their turn.
+/// wait can rest: they keep what they have found, and are unpacked again when it is their turn.
 final class OpenBatch {
     let row: BatchRow
     let groups: [BatchGroup]
     private var columns: EnvelopeColumns.Decoded
     private var payload: [UInt8]
-    private(set) var isAsleep = false
+    private(set) var isAtRest = false
     private let senders: [Catalog.Sender]
     private let kinds: [String]
     /// Indexes of the matching records.
@@ -51,14 +51,14 @@ final class OpenBatch {
         kinds = groups.compactMap { catalog.streams[$0.stream]?.kind }
     }
 
-    /// Bytes that sleeping would set free, about.
+    /// Bytes that resting would set free, about.
     var bytes: Int {
         payload.count + columns.ends.count * (MemoryLayout<Envelope>.stride + 16)
     }
 
     /// Lets go what was unpacked.
-    func sleep() {
-        isAsleep = true
+    func rest() {
+        isAtRest = true
         columns = EnvelopeColumns.Decoded()
         payload = []
     }
@@ -67,7 +67,7 @@ final class OpenBatch {
     func wake(_ columns: EnvelopeColumns.Decoded, _ payload: [UInt8]) {
         self.columns = columns
         self.payload = payload
-        isAsleep = false
+        isAtRest = false
     }
 
     /// Finds the records that a query wants, in batch order.

@@ -69,18 +69,30 @@ struct Scan {
 
     private mutating func add(_ list: borrowing Statement) {
         let row = BatchRow(list)
-        guard let groups = list.withBlob(8, { row.groups(from: $0) }), catalog.knows(groups) else {
+        guard list.withBlob(8, { row.isSound($0) }), let wanted = wanted(row, list) else {
             let records = min(max(0, row.count), SpoolLimits.batchRecords)
             report.add(batch: row.id, records: records, reason: "its row is damaged")
             return
         }
         lastStore = max(lastStore, row.lastStore)
         let times = row.time0...row.time1
-        guard query.mayWant(times: times) else { return }
-        let wanted = groups.filter { catalog.wants($0, query) }.reduce(0) { $0 + $1.count }
-        guard wanted > 0 else { return }
+        guard wanted > 0, query.mayWant(times: times) else { return }
         let isCounted = query.text == nil && query.wantsAll(times: times)
         if isCounted { counted += UInt64(wanted) }
         rows.append(Row(row: row, isCounted: isCounted))
+    }
+
+    /// How many records of a batch pass names and levels; its groups are not looked at where all
+    /// do.
+    ///
+    /// Nil where they make no sense.
+    private func wanted(_ row: BatchRow, _ list: borrowing Statement) -> Int? {
+        guard query.choosesGroups else { return row.count }
+        guard let groups = list.withBlob(8, { row.groups(from: $0) }), catalog.knows(groups) else {
+            return nil
+        }
+        var wanted = 0
+        for group in groups where catalog.wants(group, query) { wanted += group.count }
+        return wanted
     }
 }

@@ -133,7 +133,7 @@ extension SpoolReader {
                 heap.rest(above: SpoolLimits.mergeBytes)
             }
             guard let top = heap.top else { return }
-            if top.isAsleep {
+            if top.isAtRest {
                 guard try wake(top, &scan, withPayload: withPayload) else {
                     heap.dropTop()
                     continue
@@ -167,7 +167,7 @@ extension SpoolReader {
         return batch
     }
 
-    /// Unpacks a sleeping batch again; false where it cannot be read any more.
+    /// Unpacks a resting batch again; false where it cannot be read any more.
     private mutating func wake(
         _ batch: OpenBatch,
         _ scan: inout Scan,
@@ -195,7 +195,10 @@ extension SpoolReader {
         do {
             let (bytes, checksum, streams) = try load(row)
             guard let groups = streams.withUnsafeBytes({ row.groups(from: $0) }) else {
-                throw DamagedBatch(reason: "its row changed")
+                throw DamagedBatch(reason: "its row is damaged")
+            }
+            guard scan.catalog.knows(groups) else {
+                throw DamagedBatch(reason: "its names are not known")
             }
             let result = bytes.withUnsafeBytes { raw in
                 Result { () throws(DamagedBatch) in

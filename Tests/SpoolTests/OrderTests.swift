@@ -84,7 +84,7 @@ import Testing
         #expect(seen == 4)
     }
 
-    /// More unpacked bytes than a merge may hold, all of them overlapping: the waiting ones sleep.
+    /// More unpacked bytes than a merge may hold, all of them overlapping: the waiting ones rest.
     @Test func manyOverlappingBatchesStayInOrder() throws {
         let fixture = try Fixture()
         let text = "\"" + String(repeating: "x", count: (1 << 20) - 100) + "\""
