@@ -2,17 +2,18 @@
 import PackageDescription
 
 // One array for every Swift target: language mode 6 and the upcoming features of CONTRIBUTING.md.
-// Warnings become errors where INTEL_WARNINGS_AS_ERRORS is set (`make check` and CI set it), so that
+// Warnings become errors where INTEL_WARNINGS_AS_ERRORS is set (`make check` sets it), so that
 // a newer compiler's new warning never stops a user's build.
 let strict: [SwiftSetting] =
     Context.environment["INTEL_WARNINGS_AS_ERRORS"] != nil ? [.treatAllWarnings(as: .error)] : []
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-] + strict
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ] + strict
 
 func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
@@ -32,7 +33,11 @@ let package = Package(
     targets: [
         // C
         .target(name: "CLinux"),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]
+        ),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
         // ground

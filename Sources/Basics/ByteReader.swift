@@ -2,6 +2,11 @@
 public struct TruncatedBytes: Error, Equatable, Sendable {
     /// Where the field began, in bytes from the start.
     public var offset: Int
+
+    /// A field that began at `offset` and has no end.
+    public init(offset: Int) {
+        self.offset = offset
+    }
 }
 
 /// Reads little-endian integers, varints and byte ranges; every read is checked against the end.

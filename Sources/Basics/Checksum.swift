@@ -15,7 +15,8 @@ public enum Checksum {
     }
 
     /// CRC-32C of `bytes`, going on from `previous`; `"123456789"` gives 0xE3069283.
-    public static func crc32c(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32 {
+    public static func crc32c(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32
+    {
         castagnoli.update(previous, bytes)
     }
 
@@ -27,7 +28,7 @@ public enum Checksum {
     private static let ieee = Table(polynomial: 0xEDB8_8320)
     private static let castagnoli = Table(polynomial: 0x82F6_3B78)
 
-    /// Eight tables of 256 words: `words[256 * k + b]` is the effect of byte `b`, `k` bytes earlier.
+    /// Eight tables of 256 words: `words[256 * k + b]` is byte `b`'s effect, `k` bytes earlier.
     private struct Table: Sendable {
         let words: [UInt32]
 

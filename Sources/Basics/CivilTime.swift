@@ -1,6 +1,6 @@
 /// Calendar arithmetic in UTC (proleptic Gregorian), without Foundation.
 ///
-/// Days to dates and back after Howard Hinnant's `chrono`-compatible date algorithms (public domain).
+/// Days to dates and back after Howard Hinnant's date algorithms (public domain).
 public struct CivilTime: Equatable, Sendable {
     /// Year, 1 to 9999 in what we print; other years compute all the same.
     public var year: Int64
@@ -53,7 +53,9 @@ public struct CivilTime: Equatable, Sendable {
         hour = rest / 3600
         minute = rest / 60 % 60
         second = rest % 60
-        nanosecond = Int(unix - seconds * 1_000_000_000)
+        // Not by multiplying back: the first second that 64 bits hold begins below their range.
+        let fraction = Int(unix % 1_000_000_000)
+        nanosecond = fraction < 0 ? fraction + 1_000_000_000 : fraction
     }
 
     /// Days from 1970-01-01 to this date.
@@ -67,7 +69,7 @@ public struct CivilTime: Equatable, Sendable {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// Nanoseconds since 1970, read as UTC; nil where 64 bits do not reach (before 1677, after 2262).
+    /// Nanoseconds since 1970, read as UTC; nil beyond 64 bits (before 1677, after 2262).
     public var unix: Int64? {
         let clock = Int64(hour * 3600 + minute * 60 + second)
         let (seconds, over) = daysSince1970.multipliedReportingOverflow(by: 86_400)

@@ -14,7 +14,7 @@ public struct IntervalSet: Equatable, Sendable {
 
     /// How many numbers are in the set.
     public var count: UInt64 {
-        ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) + 1 }
+        ranges.reduce(0) { $0.addingClamped(Self.size($1)) }
     }
 
     /// The highest number in the set.
@@ -57,7 +57,7 @@ public struct IntervalSet: Equatable, Sendable {
         // The common case: the next number of a peer that is in order.
         if let tail = ranges.last, tail.upperBound < .max, range.lowerBound == tail.upperBound + 1 {
             ranges[ranges.count - 1] = tail.lowerBound...range.upperBound
-            return range.upperBound - range.lowerBound + 1
+            return Self.size(range)
         }
         var merged = range
         var known: UInt64 = 0
@@ -70,13 +70,13 @@ public struct IntervalSet: Equatable, Sendable {
             let other = ranges[end]
             let low = max(other.lowerBound, range.lowerBound)
             let high = min(other.upperBound, range.upperBound)
-            if low <= high { known += high - low + 1 }
+            if low <= high { known = known.addingClamped(Self.size(low...high)) }
             merged =
                 min(merged.lowerBound, other.lowerBound)...max(merged.upperBound, other.upperBound)
             end += 1
         }
         ranges.replaceSubrange(start..<end, with: [merged])
-        return range.upperBound - range.lowerBound + 1 - known
+        return Self.size(range) - known
     }
 
     /// Appends the set: the number of ranges, then gap and length of each, as varints.
@@ -90,7 +90,9 @@ public struct IntervalSet: Equatable, Sendable {
         }
     }
 
-    /// Reads what `encode` wrote. Ranges that overlap or touch are merged; overflow is an error.
+    /// Reads what `encode` wrote.
+    ///
+    /// Ranges that overlap or touch are merged; overflow is an error.
     public init(from reader: inout ByteReader) throws(TruncatedBytes) {
         let count = try reader.varint()
         var next: UInt64 = 0
@@ -104,6 +106,11 @@ public struct IntervalSet: Equatable, Sendable {
         }
     }
 
+    /// Numbers in a range; 2^64 of them, which no peer can send, count as one less.
+    private static func size(_ range: ClosedRange<UInt64>) -> UInt64 {
+        (range.upperBound - range.lowerBound).addingClamped(1)
+    }
+
     /// Index of the first range whose end is not below `number`; `ranges.count` if there is none.
     private func firstRange(endingAtOrAfter number: UInt64) -> Int {
         var low = 0
@@ -113,5 +120,12 @@ public struct IntervalSet: Equatable, Sendable {
             if ranges[middle].upperBound < number { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+}
+
+extension UInt64 {
+    fileprivate func addingClamped(_ other: UInt64) -> UInt64 {
+        let (sum, over) = addingReportingOverflow(other)
+        return over ? .max : sum
     }
 }

@@ -36,7 +36,7 @@ public enum JSONText {
         out.append(UInt8(ascii: "\""))
     }
 
-    /// Appends what a JSON string says: `escaped` is what stands between the quotes, already checked.
+    /// Appends what a JSON string says: `escaped` is what stands between the quotes, checked.
     ///
     /// A lone surrogate escape becomes U+FFFD, the only thing that UTF-8 cannot hold.
     public static func appendUnescaped(_ escaped: UnsafeRawBufferPointer, to out: inout [UInt8]) {

@@ -1,4 +1,4 @@
-/// Well-formed UTF-8 (Unicode 16, table 3-7: no overlong forms, no surrogates, nothing above 10FFFF).
+/// Well-formed UTF-8: no overlong forms, no surrogates, nothing above 10FFFF (Unicode, table 3-7).
 public enum UTF8Text {
     /// Length in bytes (1 to 4) of the well-formed sequence at `offset`; 0 if there is none.
     public static func sequenceLength(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {

@@ -45,7 +45,8 @@ int clinux_peer_credentials(int fd, struct clinux_credentials *out) {
     return 0;
 }
 
-ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count, int wait) {
+ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count,
+                    int wait) {
     int flags = MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT);
     ssize_t sent;
     if (fd_count == 0) {
@@ -135,9 +136,11 @@ int clinux_signalfd(const int *numbers, int count) {
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-int clinux_ignore_signal(int number) {
-    struct sigaction action = {.sa_handler = SIG_IGN};
-    return sigaction(number, &action, NULL);
+int clinux_block_broken_pipes(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    return pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
 int clinux_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGTERM); }
@@ -162,6 +165,8 @@ int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, con
     if (failed != 0) return errno = failed, -1;
     return pid;
 }
+
+int clinux_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
 
 int clinux_lock(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
 

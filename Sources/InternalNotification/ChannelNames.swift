@@ -1,4 +1,4 @@
-public import Basics
+internal import Basics
 
 /// Names on the bus of one channel (the table of docs/internal-notification.md).
 public struct ChannelNames: Sendable, Equatable {

@@ -1,6 +1,6 @@
 public import LinuxIO
 public import NotifyClient
-internal import NotifyProtocol
+public import NotifyProtocol
 internal import Synchronization
 public import Telemetry
 
@@ -23,8 +23,9 @@ public struct PresenceChange: Sendable, Equatable {
     public var uid: UInt32
 }
 
-/// Finds the peers of a channel and watches over them. One thread owns it; the bell tells that
-/// thread when there is something to look at.
+/// Finds the peers of a channel and watches over them.
+///
+/// One thread owns it; the bell tells that thread when there is something to look at.
 ///
 /// Posts on the channel merge, so an event only says "look": whenever one names an unknown peer or
 /// says that it stands for several, the peers are listed anew. Liveness is read from each peer's
@@ -79,7 +80,9 @@ public final class ChannelReader {
         }
     }
 
-    /// Starts to listen on a channel. `own` is the caller's own fingerprint, which is passed over.
+    /// Starts to listen on a channel.
+    ///
+    /// `own` is the caller's own fingerprint, which is passed over.
     public init(client: NotifyClient, names: ChannelNames, own: UInt32?, wake: Wake)
         throws(NotifyStatus)
     {

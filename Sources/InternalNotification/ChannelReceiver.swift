@@ -75,9 +75,12 @@ final class ChannelReceiver: Sendable {
     private func run(_ client: NotifyClient, own: UInt32, _ wake: Wake) {
         guard let reader = try? ChannelReader(client: client, names: names, own: own, wake: wake)
         else { return }
+        let since = UInt64(clamping: Clock.system.wall())
         while !state.withLock({ $0.isStopped }) {
             let now = Clock.system.boot()
-            for change in reader.update(now: now) { tell(change, reader) }
+            for change in reader.update(now: now) {
+                tell(change, reader, since: since)
+            }
             for (fingerprint, link) in reader.links {
                 read(link)
                 if reader.hasEnded(fingerprint) { reader.forget(fingerprint) }
@@ -89,9 +92,11 @@ final class ChannelReceiver: Sendable {
         reader.close()
     }
 
-    private func tell(_ change: PresenceChange, _ reader: ChannelReader) {
-        // A newcomer's ring holds the past: a sibling hears from now on.
-        if change.kind == .appeared, let link = reader.links[change.fingerprint] {
+    private func tell(_ change: PresenceChange, _ reader: ChannelReader, since: UInt64) {
+        // Who was there before us has a past in its ring: a sibling hears from now on.
+        if change.kind == .appeared, change.instance.epoch < since,
+            let link = reader.links[change.fingerprint]
+        {
             link.skipHistory()
         }
         let handlers = state.withLock { $0.onPresence }

@@ -17,7 +17,9 @@ public struct INAppConfig: Sendable, Equatable {
     }
 }
 
-/// What a sender has done so far. sent = stored + waiting + dropped.
+/// What a sender has done so far.
+///
+/// Always: sent = stored + waiting + dropped.
 public struct INStatistics: Sendable, Equatable {
     /// Messages taken by `send`.
     public var sent: UInt64

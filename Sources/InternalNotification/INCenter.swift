@@ -2,7 +2,7 @@ public import Dispatch
 internal import LinuxIO
 internal import NotifyClient
 internal import Synchronization
-public import Telemetry
+internal import Telemetry
 
 /// A program's place on a channel: it announces itself, sends, receives, and sees who is there.
 ///
@@ -21,8 +21,9 @@ public final class INCenter: Sendable {
     private let receiver: ChannelReceiver
     private let threads = Mutex<[OwnedThread]>([])
 
-    /// Announces the program on the channel `identifier` and makes the shared center. A second
-    /// `start` replaces the first center, which is stopped.
+    /// Announces the program on the channel `identifier` and makes the shared center.
+    ///
+    /// A second `start` replaces the first center, which is stopped.
     ///
     /// - Parameter callbackQueue: where the closures of `onReceive` and `onPresence` run.
     public static func start(
@@ -49,8 +50,8 @@ public final class INCenter: Sendable {
 
     /// A center of one's own on the channel `identifier`.
     ///
-    /// Where the process cannot start a thread or open a descriptor, the center stays silent and its
-    /// messages wait in memory.
+    /// Where the process cannot start a thread or open a descriptor, the center stays silent and
+    /// its messages wait in memory.
     public init(identifier: String, config: INAppConfig, callbackQueue: DispatchQueue = .main) {
         let names = ChannelNames(identifier)
         core = SenderCore(config: config, channel: names, clock: .system)
@@ -65,6 +66,7 @@ public final class INCenter: Sendable {
     }
 
     /// Says goodbye: puts what is queued into the ring (2 s at the most), then lets every name go.
+    ///
     /// What is in the ring can still be read for a while.
     public func stop() {
         let deadline = core.clock.boot() + Limits.flushTimeout

@@ -1,5 +1,5 @@
 public import Basics
-public import FoundationEssentials
+internal import FoundationEssentials
 public import Telemetry
 
 /// One message: a kind, a severity level, and a JSON payload whose text stays as it is.

@@ -1,4 +1,4 @@
-public import Basics
+internal import Basics
 
 /// A JSON value that keeps what other models lose: key order, duplicate keys, 64-bit integers, and
 /// the digits of every number.
@@ -83,7 +83,9 @@ public enum INValue: Sendable, Equatable {
 }
 
 extension INValue {
-    /// Reads JSON text; `null` where it is not valid. The depth limit bounds the recursion.
+    /// Reads JSON text; `null` where it is not valid.
+    ///
+    /// The depth limit bounds the recursion.
     init(json bytes: UnsafeRawBufferPointer) {
         guard (try? JSONScanner.validate(bytes)) != nil else {
             self = .null
@@ -99,7 +101,9 @@ extension INValue {
         case UInt8(ascii: "["): return .array(try items(&scanner))
         case UInt8(ascii: "\""):
             let range = try scanner.string()
-            return .string(JSONText.unescaped(UnsafeRawBufferPointer(rebasing: scanner.bytes[range])))
+            return .string(
+                JSONText.unescaped(UnsafeRawBufferPointer(rebasing: scanner.bytes[range]))
+            )
         default:
             let range = try scanner.value()
             switch String(decoding: scanner.bytes[range], as: UTF8.self) {

@@ -1,7 +1,8 @@
-public import Telemetry
+internal import Telemetry
 
-/// Who a peer says it is: `identifier|apikey`, eight bytes a register. The kernel's pid and uid stand
-/// beside it on the bus; a reader trusts those, not this text.
+/// Who a peer says it is: `identifier|apikey`, eight bytes a register.
+///
+/// The kernel's pid and uid stand beside it on the bus; a reader trusts those, not this text.
 public struct Identity: Equatable, Sendable {
     /// The program, such as `com.vendor.pos`.
     public var identifier: String
@@ -28,7 +29,8 @@ public struct Identity: Equatable, Sendable {
         while bytes.last == 0 { bytes.removeLast() }
         let parts = String(decoding: bytes, as: UTF8.self)
             .split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let first = parts.first, !first.isEmpty, first.utf8.count <= Limits.nameBytesMax else {
+        guard let first = parts.first, !first.isEmpty, first.utf8.count <= Limits.nameBytesMax
+        else {
             return nil
         }
         identifier = String(first)

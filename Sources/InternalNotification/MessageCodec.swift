@@ -17,6 +17,9 @@ public struct WireMessage: Sendable {
     public var id: String?
     /// Where the payload's text lies.
     public var payload: Range<Int> = 0..<0
+
+    /// A message without a number yet.
+    public init() {}
 }
 
 /// An element of a transfer: a message, or the news that some were dropped.
@@ -127,7 +130,9 @@ public enum MessageCodec {
     }
 
     private static func signed(_ scanner: inout JSONScanner) throws(JSONFault) -> Int64 {
-        guard scanner.peek() == UInt8(ascii: "-") else { return Int64(clamping: try unsigned(&scanner)) }
+        guard scanner.peek() == UInt8(ascii: "-") else {
+            return Int64(clamping: try unsigned(&scanner))
+        }
         scanner.offset += 1
         return -Int64(clamping: try unsigned(&scanner))
     }
@@ -137,7 +142,8 @@ public enum MessageCodec {
         return JSONText.unescaped(UnsafeRawBufferPointer(rebasing: scanner.bytes[range]))
     }
 
-    private static func range(_ scanner: inout JSONScanner) throws(JSONFault) -> ClosedRange<UInt64> {
+    private static func range(_ scanner: inout JSONScanner) throws(JSONFault) -> ClosedRange<UInt64>
+    {
         try scanner.expect(UInt8(ascii: "["))
         let low = try unsigned(&scanner)
         try scanner.expect(UInt8(ascii: ","))

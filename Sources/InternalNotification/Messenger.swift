@@ -1,9 +1,11 @@
 internal import Dispatch
 internal import LinuxIO
 internal import Synchronization
-public import Telemetry
+internal import Telemetry
 
-/// Sends and receives messages on a center's channel. Safe to use from any thread.
+/// Sends and receives messages on a center's channel.
+///
+/// Safe to use from any thread.
 public final class Messenger: Sendable {
     let core: SenderCore
     private let receiver: ChannelReceiver
@@ -18,8 +20,9 @@ public final class Messenger: Sendable {
         receiver.onReceive(handler)
     }
 
-    /// Sends messages: queues them and returns. Never blocks and never throws; what cannot be sent
-    /// is counted in `statistics`.
+    /// Sends messages: queues them and returns.
+    ///
+    /// Never blocks and never throws; what cannot be sent is counted in `statistics`.
     public func send(_ messages: [INMessage]) {
         for message in messages { _ = try? core.enqueue(message) }
     }
@@ -28,7 +31,8 @@ public final class Messenger: Sendable {
     ///
     /// - Parameter timeout: ns to wait for that.
     /// - Throws: the first reason why one of them is not stored; the others may be.
-    public func deliver(_ messages: [INMessage], timeout: UInt64 = 30_000_000_000) async throws(INError)
+    public func deliver(_ messages: [INMessage], timeout: UInt64 = 30_000_000_000)
+        async throws(INError)
     {
         var last: UInt64 = 0
         for message in messages { last = try core.enqueue(message) }

@@ -1,10 +1,13 @@
 internal import Basics
 internal import Telemetry
 
-/// A sender's memory: every message that no collector has stored yet, already as JSON. Pure.
+/// A sender's memory: every message that no collector has stored yet, already as JSON.
+///
+/// Pure.
 ///
 /// 1. It holds the sequence numbers `first ..< next` without holes.
-/// 2. `sent` is the last one that was put into the ring in this session, `stored` the last committed.
+/// 2. `sent` is the last one that was put into the ring in this session, `stored` the last
+/// committed.
 /// 3. Beyond its limits the oldest go, and their numbers are kept in `dropped` until told.
 struct Outbox {
     private var messages: [[UInt8]] = []

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Compression
 public import NotifyClient
-internal import NotifyProtocol
+public import NotifyProtocol
 public import Telemetry
 
 /// A reader's end of one peer: its identity, its liveness, and the transfers in its ring.
@@ -13,7 +13,7 @@ public final class PeerLink {
         /// A whole transfer: its descriptor and the unpacked JSON.
         case transfer(TransferDescriptor, json: [UInt8])
         /// A transfer that is there but cannot be read, and why.
-        case damaged(TransferDescriptor?, reason: String)
+        case damaged(TransferDescriptor, reason: String)
     }
 
     /// Which run of which program, as it says itself.
@@ -93,10 +93,9 @@ public final class PeerLink {
         return head > lastNumber
     }
 
-    /// Passes over all that is in the ring of a peer that has been there for more than a ping.
+    /// Passes over all that is in the ring now.
     func skipHistory() {
-        guard let head = try? client.state(headToken), head > 1 else { return }
-        lastNumber = head - 1
+        if let head = try? client.state(headToken) { lastNumber = head }
     }
 
     /// Starts again from the oldest transfer in the ring.
@@ -113,9 +112,9 @@ public final class PeerLink {
             let number = max(lastNumber + 1, tail)
             guard number <= head else { return nil }
             lastNumber = number
-            guard let (descriptor, packed) = copy(number) else {
-                return .damaged(nil, reason: "transfer descriptor is not valid")
-            }
+            // Not there: overwritten a moment ago, or not written again after a restart of the bus.
+            // Its messages come again.
+            guard let (descriptor, packed) = copy(number) else { continue }
             // Overwritten while it was copied: what `tail` says now starts the next round.
             if let now = try? client.state(tailToken), now > number { continue }
             return unpack(descriptor, packed)
@@ -178,7 +177,9 @@ public final class PeerLink {
         return identity
     }
 
-    private static func readOnce(_ client: NotifyClient, _ name: String) throws(NotifyStatus) -> UInt64 {
+    private static func readOnce(_ client: NotifyClient, _ name: String) throws(NotifyStatus)
+        -> UInt64
+    {
         let token = try client.registerCheck(name)
         defer { try? client.cancel(token) }
         return try client.state(token)

@@ -1,6 +1,8 @@
 internal import Telemetry
 
-/// Which transfers are still whole in a sender's ring, and where the next one goes. Pure.
+/// Which transfers are still whole in a sender's ring, and where the next one goes.
+///
+/// Pure.
 ///
 /// 1. Transfers lie one behind the other; the oldest go first.
 /// 2. While a collector acknowledges, a transfer goes only after it was taken.
@@ -25,10 +27,14 @@ struct RingLedger {
     /// Number of the oldest whole transfer; head + 1 if none is.
     var tail: UInt64 { items.first?.number ?? head + 1 }
 
-    /// Makes room for a transfer. `taken` nil: nobody acknowledges, the oldest may always go.
+    /// Makes room for a transfer.
+    ///
+    /// `taken` nil: nobody acknowledges, the oldest may always go.
     ///
     /// - Returns: number and offset of the new transfer; nil if there is no room yet.
-    mutating func place(chunks: Int, first: UInt64, taken: UInt64?) -> (number: UInt64, offset: Int)? {
+    mutating func place(chunks: Int, first: UInt64, taken: UInt64?) -> (
+        number: UInt64, offset: Int
+    )? {
         guard chunks <= registers else { return nil }
         var free = registers - used
         var gone = 0

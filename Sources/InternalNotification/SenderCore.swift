@@ -119,7 +119,7 @@ final class SenderCore: Sendable {
                 if let session = try? establish(client) { return session }
                 client.close()
             }
-            sleep(250_000_000)
+            rest(250_000_000)
             finishWaiters()
         }
         return nil
@@ -164,7 +164,7 @@ final class SenderCore: Sendable {
         if isOver { return false }
         let untilPing = max(1, Int64(bitPattern: session.nextPing &- clock.boot()))
         pause = min(pause ?? .max, UInt64(untilPing))
-        sleep(min(pause ?? .max, nextDeadline()))
+        rest(min(pause ?? .max, nextDeadline()))
         return true
     }
 
@@ -187,7 +187,7 @@ final class SenderCore: Sendable {
         }
     }
 
-    private func sleep(_ nanoseconds: UInt64) {
+    private func rest(_ nanoseconds: UInt64) {
         wake?.wait(nanoseconds: min(nanoseconds, Limits.pingInterval))
         // Cleared before the next look at the state, so that news after it ring again.
         isRung.store(false, ordering: .sequentiallyConsistent)

@@ -5,7 +5,9 @@ internal import NotifyProtocol
 internal import Synchronization
 internal import Telemetry
 
-/// A sender's end of the bus: its claimed names, its ring, its heartbeat. The sender's thread owns it.
+/// A sender's end of the bus: its claimed names, its ring, its heartbeat.
+///
+/// The sender's thread owns it.
 ///
 /// A transfer is one frame: tail (what is overwritten is so declared first), bytes, descriptor,
 /// sizes, head, signal. A reader never sees half of one.
@@ -86,7 +88,8 @@ struct SenderSession {
         {
             (name, ClaimOptions(state: state, will: will, linger: Limits.lingerSeconds), 0)
         }
-        func pool(_ name: String, _ count: Int) -> (name: String, options: ClaimOptions, pool: Int) {
+        func pool(_ name: String, _ count: Int) -> (name: String, options: ClaimOptions, pool: Int)
+        {
             (name, ClaimOptions(linger: Limits.lingerSeconds), count)
         }
         let slots = identity.registers
@@ -186,7 +189,9 @@ struct SenderSession {
         let (isStopping, isUrgent, taken) = core.state.withLock {
             ($0.isStopping, !$0.waiters.isEmpty || $0.outbox.isHalfFull, $0.taken)
         }
-        if !isAcknowledged, !isStopping, now < nextUnacknowledged { return nextUnacknowledged - now }
+        if !isAcknowledged, !isStopping, now < nextUnacknowledged {
+            return nextUnacknowledged - now
+        }
         let countMax = isAcknowledged || isStopping ? .max : Limits.unacknowledgedBatchMax
         let target = rawTarget
         guard
@@ -235,7 +240,8 @@ struct SenderSession {
         if untilEnd < words.count {
             batch.poolWrite(tokens.pool, at: 0, words: Array(words[untilEnd...]))
         }
-        let slot = Int(descriptor.number % UInt64(Limits.transfersMax)) * TransferDescriptor.registers
+        let slot =
+            Int(descriptor.number % UInt64(Limits.transfersMax)) * TransferDescriptor.registers
         batch.poolWrite(tokens.transfers, at: slot, words: descriptor.words)
         batch.set(tokens.messageCount, UInt64(descriptor.chunks))
         batch.set(tokens.messageSize, UInt64(descriptor.size))

@@ -3,7 +3,9 @@ internal import NotifyClient
 internal import NotifyProtocol
 internal import Telemetry
 
-/// What the threads of a center share, behind one lock. No call that blocks is made under it.
+/// What the threads of a center share, behind one lock.
+///
+/// No call that blocks is made under it.
 struct SenderState {
     var outbox = Outbox()
     var refused: UInt64 = 0

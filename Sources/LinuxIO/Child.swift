@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A process that this one started; it is killed and reaped if it is still there when its owner goes.
+/// A process that this one started, killed and reaped at the latest when its owner goes.
 public struct Child: ~Copyable {
     /// How a process ended.
     public enum Ending: Equatable, Sendable {

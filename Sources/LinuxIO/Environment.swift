@@ -22,7 +22,8 @@ public enum Environment {
     public static var executable: String {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : CommandLine.arguments[0]
+        return count > 0
+            ? String(decoding: buffer[..<count], as: UTF8.self) : CommandLine.arguments[0]
     }
 
     /// The host's name.

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// An open file descriptor that is closed exactly once, when its owner goes.
@@ -82,6 +83,25 @@ public enum Descriptor {
         }
     }
 
+    /// Writes `bytes` in one call; false if a non-blocking descriptor has no room for them.
+    public static func tryWrite(_ raw: Int32, _ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { Glibc.write(raw, $0.baseAddress, $0.count) } == bytes.count
+    }
+
+    /// Sleeps until `readable` can be read or one of `writable` be written, or the time is over.
+    public static func wait(readable: Int32, writable: [Int32] = [], milliseconds: Int32) {
+        var entries = [pollfd(fd: readable, events: Int16(POLLIN), revents: 0)]
+        for raw in writable { entries.append(pollfd(fd: raw, events: Int16(POLLOUT), revents: 0)) }
+        _ = poll(&entries, nfds_t(entries.count), milliseconds)
+    }
+
+    /// Fills `buffer` from `offset` bytes into the file; false if that ends before, or fails.
+    public static func read(_ raw: Int32, at offset: Int, into buffer: inout [UInt8]) -> Bool {
+        buffer.withUnsafeMutableBytes {
+            pread(raw, $0.baseAddress, $0.count, off_t(offset)) == $0.count
+        }
+    }
+
     /// Closes a descriptor whose owner is the caller.
     public static func close(_ raw: Int32) {
         Glibc.close(raw)
@@ -98,10 +118,11 @@ public enum Descriptor {
     }
 
     /// A pipe that is closed on exec: the end to read and the end to write.
-    public static func pipe(nonBlockingWrite: Bool) throws(SystemError) -> (read: Int32, write: Int32) {
+    public static func pipe(nonBlockingWrite: Bool) throws(SystemError) -> (
+        read: Int32, write: Int32
+    ) {
         var ends: [Int32] = [-1, -1]
-        guard Glibc.pipe(&ends) == 0 else { throw SystemError("pipe") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard clinux_pipe(&ends) == 0 else { throw SystemError("pipe") }
         if nonBlockingWrite { _ = fcntl(ends[1], F_SETFL, O_NONBLOCK) }
         return (ends[0], ends[1])
     }

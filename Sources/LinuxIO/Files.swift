@@ -16,7 +16,8 @@ public enum Files {
     }
 
     /// All bytes of a file, at most `limit`.
-    public static func contents(_ path: String, limit: Int = 64 << 20) throws(SystemError) -> [UInt8]
+    public static func contents(_ path: String, limit: Int = 64 << 20) throws(SystemError)
+        -> [UInt8]
     {
         let file = try openToRead(path)
         var all: [UInt8] = []
@@ -24,7 +25,7 @@ public enum Files {
         while all.count < limit {
             let count = try Descriptor.read(file.raw, into: &chunk)
             if count == 0 { break }
-            all.append(contentsOf: chunk[..<count])
+            all.append(contentsOf: chunk[..<min(count, limit - all.count)])
         }
         return all
     }

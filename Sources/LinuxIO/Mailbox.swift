@@ -1,7 +1,9 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A bounded queue between threads: many senders, one receiver. Batches travel in it, not records.
+/// A bounded queue between threads: many senders, one receiver.
+///
+/// Batches travel in it, not records.
 public final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
@@ -21,7 +23,9 @@ public final class Mailbox<Message: Sendable>: Sendable {
     /// Messages that wait.
     public var count: Int { state.withLock { $0.messages.count } }
 
-    /// Puts a message in; false if the box is full or closed. Never blocks.
+    /// Puts a message in; false if the box is full or closed.
+    ///
+    /// Never blocks.
     public func trySend(_ message: consuming sending Message) -> Bool {
         let accepted = state.withLock { [message] state in
             guard !state.isClosed, state.messages.count < capacity else { return false }
@@ -39,13 +43,20 @@ public final class Mailbox<Message: Sendable>: Sendable {
         let deadline: DispatchTime =
             nanoseconds.map { .now() + .nanoseconds(Int(clamping: $0)) } ?? .distantFuture
         guard arrived.wait(timeout: deadline) == .success else { return nil }
-        return state.withLock { $0.messages.isEmpty ? nil : $0.messages.removeFirst() }
+        let (message, isDone) = state.withLock { state in
+            state.messages.isEmpty ? (nil, state.isClosed) : (state.messages.removeFirst(), false)
+        }
+        // The closing ring is passed on, so that nobody ever waits at a closed, empty box.
+        if isDone { arrived.signal() }
+        return message
     }
 
     /// True once closed; what is in the box can still be taken.
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Takes no more messages and wakes the receiver. What is in the box can still be taken.
+    /// Takes no more messages and wakes the receiver.
+    ///
+    /// What is in the box can still be taken.
     public func close() {
         state.withLock { $0.isClosed = true }
         arrived.signal()

@@ -32,11 +32,14 @@ public struct SealedMemory: ~Copyable {
         munmap(bytes.baseAddress, bytes.count)
     }
 
-    /// Gives whole pages of a range back to the kernel; they read as zero afterwards.
+    /// Zeroes a range, which must lie inside the file.
     ///
-    /// A hole cannot be punched in a sealed file, so the bytes are only zeroed where that is refused.
+    /// Its pages stay: a hole cannot be punched in a sealed file.
     public func clear(_ range: Range<Int>) {
-        memset(bytes.baseAddress! + range.lowerBound, 0, range.count)
+        UnsafeMutableRawBufferPointer(rebasing: bytes[range]).initializeMemory(
+            as: UInt8.self,
+            repeating: 0
+        )
     }
 }
 
@@ -60,7 +63,9 @@ public final class MemoryView: Sendable {
         munmap(UnsafeMutableRawPointer(bitPattern: address), size)
     }
 
-    /// Puts the file under the view. It must be at least as long as the view.
+    /// Puts the file under the view.
+    ///
+    /// It must be at least as long as the view.
     public func map(_ descriptor: Int32) throws(SystemError) {
         var info = stat()
         guard fstat(descriptor, &info) == 0, info.st_size >= size else {

@@ -1,7 +1,9 @@
 internal import Glibc
 
-/// Standard output with a buffer of its own. A reader that has gone (EPIPE) is told as a flag, so
-/// that commands can end quietly: a closed pipe is success.
+/// Standard output with a buffer of its own.
+///
+/// A reader that has gone (EPIPE) is told as a flag, so that commands can end quietly: a closed
+/// pipe is success.
 public struct Output: ~Copyable {
     /// Bytes gathered before a write; at most this many wait in memory.
     public static let bufferBytesMax = 64 << 10

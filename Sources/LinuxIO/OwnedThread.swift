@@ -2,12 +2,15 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// A named kernel thread with one job. What the job makes inside it never leaves, so the compiler
-/// proves that it has one owner.
+/// A named kernel thread with one job.
+///
+/// What the job makes inside it never leaves, so the compiler proves that it has one owner.
 public final class OwnedThread: Sendable {
     private let handle: Mutex<pthread_t?>
 
-    /// Starts the thread. `name` shows in top and gdb, cut to 15 bytes.
+    /// Starts the thread.
+    ///
+    /// `name` shows in top and gdb, cut to 15 bytes.
     public init(_ name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let job = Unmanaged.passRetained(Job(name: name, body: body))
         var made = pthread_t()
@@ -17,6 +20,7 @@ public final class OwnedThread: Sendable {
             { argument in
                 guard let argument else { return nil }
                 let job = Unmanaged<Job>.fromOpaque(argument).takeRetainedValue()
+                _ = clinux_block_broken_pipes()
                 _ = clinux_thread_name(String(job.name.prefix(15)))
                 job.body()
                 return nil
@@ -34,7 +38,12 @@ public final class OwnedThread: Sendable {
         if let thread = handle.withLock({ $0 }) { pthread_detach(thread) }
     }
 
-    /// Waits until the job is done. Calling it again, or on the thread itself, does nothing.
+    /// The calling thread's kernel id.
+    public static var currentID: Int32 { clinux_thread_id() }
+
+    /// Waits until the job is done.
+    ///
+    /// Calling it again, or on the thread itself, does nothing.
     public func join() {
         let thread = handle.withLock { held in
             defer { held = nil }

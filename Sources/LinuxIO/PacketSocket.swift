@@ -49,7 +49,9 @@ public struct PacketSocket: ~Copyable, Sendable {
         return made
     }
 
-    /// Listens at `path`. What is there from an earlier, dead process must be removed before.
+    /// Listens at `path`.
+    ///
+    /// What is there from an earlier, dead process must be removed before.
     public static func listen(at path: String, mode: UInt32, backlog: Int32 = 512)
         throws(SystemError) -> PacketSocket
     {
@@ -81,24 +83,9 @@ public struct PacketSocket: ~Copyable, Sendable {
         return Credentials(pid: found.pid, uid: found.uid, gid: found.gid)
     }
 
-    /// Sends one packet. Without `waiting` it fails with `wouldBlock` where there is no room.
-    public func send(
-        _ bytes: UnsafeRawBufferPointer,
-        descriptors: [Int32] = [],
-        waiting: Bool = false
-    ) throws(SystemError) {
-        let sent = clinux_send(
-            file.raw,
-            bytes.baseAddress,
-            bytes.count,
-            descriptors,
-            Int32(descriptors.count),
-            waiting ? 1 : 0
-        )
-        if sent < 0 { throw SystemError("send") }
-    }
-
-    /// Receives one packet. Without `waiting` it fails with `wouldBlock` where there is none.
+    /// Receives one packet.
+    ///
+    /// Without `waiting` it fails with `wouldBlock` where there is none.
     public func receive(
         into buffer: UnsafeMutableRawBufferPointer,
         waiting: Bool = false
@@ -123,6 +110,35 @@ public struct PacketSocket: ~Copyable, Sendable {
         )
     }
 
+    /// Sends one packet.
+    ///
+    /// Without `waiting` it fails with `wouldBlock` where there is no room.
+    public func send(_ bytes: [UInt8], descriptors: [Int32] = [], waiting: Bool = false)
+        throws(SystemError)
+    {
+        let sent = bytes.withUnsafeBytes { buffer in
+            clinux_send(
+                file.raw,
+                buffer.baseAddress,
+                buffer.count,
+                descriptors,
+                Int32(descriptors.count),
+                waiting ? 1 : 0
+            )
+        }
+        if sent < 0 { throw SystemError("send") }
+    }
+
+    /// Receives one packet into an array whose length is the room.
+    public func receive(into buffer: inout [UInt8], waiting: Bool = false) throws(SystemError)
+        -> Packet
+    {
+        let result = buffer.withUnsafeMutableBytes { bytes in
+            Result { () throws(SystemError) in try receive(into: bytes, waiting: waiting) }
+        }
+        return try result.get()
+    }
+
     /// Ends the connection in both directions; a thread that waits in `receive` comes back.
     public func shutDown() {
         shutdown(file.raw, Int32(SHUT_RDWR))
@@ -134,7 +150,8 @@ public struct PacketSocket: ~Copyable, Sendable {
         return poll(&entry, 1, milliseconds) > 0
     }
 
-    private static func newSocket(_ operation: String, _ path: String) throws(SystemError) -> Int32 {
+    private static func newSocket(_ operation: String, _ path: String) throws(SystemError) -> Int32
+    {
         let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let raw = socket(AF_UNIX, type, 0)
         guard raw >= 0 else { throw SystemError(operation, path) }

@@ -1,10 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// Waits for many descriptors at once (epoll, level-triggered). One thread owns it.
+/// Waits for many descriptors at once (epoll, level-triggered).
+///
+/// One thread owns it.
 public struct Poller: ~Copyable {
     /// What a descriptor is watched for, or has become.
     public struct Readiness: OptionSet, Sendable {
+        /// The bits of epoll.
         public let rawValue: UInt32
         /// Any combination of epoll's bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -38,7 +41,9 @@ public struct Poller: ~Copyable {
     }
 
     /// Starts watching a descriptor, which must stay open until `remove`.
-    public func add(_ raw: Int32, tag: UInt64, for wanted: Readiness = .readable) throws(SystemError) {
+    public func add(_ raw: Int32, tag: UInt64, for wanted: Readiness = .readable)
+        throws(SystemError)
+    {
         guard clinux_epoll_set(descriptor.raw, raw, wanted.rawValue, tag, 1) == 0 else {
             throw SystemError("epoll_ctl add")
         }
@@ -57,7 +62,9 @@ public struct Poller: ~Copyable {
     }
 
     /// Waits until something is ready, `timeout` milliseconds at the most (-1: for ever), and calls
-    /// `body` for up to 64 ready descriptors. A signal ends the wait early with none.
+    /// `body` for up to 64 ready descriptors.
+    ///
+    /// A signal ends the wait early with none.
     public mutating func wait(timeout: Int32, _ body: (Event) -> Void) throws(SystemError) {
         let count = clinux_epoll_wait(descriptor.raw, &tags, &bits, 64, timeout)
         if count < 0 { throw SystemError("epoll_wait") }

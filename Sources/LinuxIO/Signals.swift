@@ -1,7 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// Signals as readable events (signalfd). Make it on the main thread before any other thread starts.
+/// Signals as readable events (signalfd).
+///
+/// Make it on the main thread before any other thread starts.
 public struct Signals: ~Copyable {
     /// The signals that the daemons care for.
     public enum Signal: Sendable {

@@ -1,7 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// A bell (eventfd): any thread rings it, one poller or waiter hears it. Rings merge.
+/// A bell (eventfd): any thread rings it, one poller or waiter hears it.
+///
+/// Rings merge.
 public final class Wake: Sendable {
     /// Readable while the bell was rung and not heard; for a `Poller`.
     public let descriptor: Int32
@@ -41,7 +43,9 @@ public final class Wake: Sendable {
     }
 }
 
-/// A timer (timerfd on CLOCK_BOOTTIME) for a `Poller`. One thread owns it.
+/// A timer (timerfd on CLOCK_BOOTTIME) for a `Poller`.
+///
+/// One thread owns it.
 public struct DeadlineTimer: ~Copyable {
     private let file: FileDescriptor
 

@@ -1,5 +1,7 @@
-/// Every bound of the product, with its reason. Nothing grows with a peer's behaviour; meeting a
-/// limit is counted and told. `intel status` prints this table.
+/// Every bound of the product, with its reason.
+///
+/// Nothing grows with a peer's behaviour; meeting a limit is counted and told. `intel status`
+/// prints this table.
 public enum Limits {
     /// Heartbeat: one ping every 3 s, ±10 % so that peers do not beat together.
     public static let pingInterval: UInt64 = 3_000_000_000
@@ -12,7 +14,7 @@ public enum Limits {
     public static let ringBytes = ringRegisters * 8
     /// Descriptors in a peer's transfer table: transfers that can be whole at the same time.
     public static let transfersMax = 64
-    /// A transfer's JSON before compression: larger batches compress no better (SPOOL.md, 3b).
+    /// A transfer's JSON before compression: larger batches compress no better.
     public static let transferBytes = 256 << 10
     /// A transfer's JSON that a reader will unpack: a single large message may exceed the above.
     public static let transferBytesMax = 16 << 20
@@ -35,15 +37,15 @@ public enum Limits {
     public static let nameBytesMax = 255
     /// Peer instances whose state the agent keeps in memory; the longest gone is let go first.
     public static let peersMax = 10_000
-    /// Different kinds of one agent run: a peer cannot invent streams without bound (SPOOL.md, trap 15).
+    /// Different kinds of one agent run: a peer cannot invent streams without bound.
     public static let kindsMax = 10_000
     /// Holes of one instance that are kept open; the oldest beyond are closed as lost for good.
     public static let holesMax = 1_000
 
-    /// A batch of the hot tier: raw bytes at which it is committed (SPOOL.md, 3a).
+    /// A batch of the hot tier: raw bytes at which it is committed.
     public static let batchBytes = 256 << 10
     /// A batch of the hot tier: the most that is gathered while a commit runs.
-    public static let batchBytesMax = 4 << 20
+    public static let batchBytesMax = 1 << 20
     /// How long a record waits for its batch where nobody waits for the acknowledgement.
     public static let batchDelay: UInt64 = 1_000_000_000
     /// Batches on their way to the disk; when they are full the bus is not read.

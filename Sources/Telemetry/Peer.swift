@@ -1,7 +1,8 @@
 public import Basics
 
-/// One run of one program: its identifier and the start time of that run. Sequence numbers run from
-/// 1 inside it, without holes.
+/// One run of one program: its identifier and the start time of that run.
+///
+/// Sequence numbers run from 1 inside it, without holes.
 public struct PeerInstance: Hashable, Sendable, CustomStringConvertible {
     /// The program, by its reverse-DNS identifier.
     public var identifier: String
@@ -67,7 +68,7 @@ public struct PeerState: Equatable, Sendable {
     /// The kernel's word on its user.
     public var uid: UInt32 = 0
 
-    /// Is it there?
+    /// Whether it is there, as last told.
     public var presence = Presence.alive
     /// Wall clock, ns: when it was first seen.
     public var appeared: Int64 = 0
@@ -88,6 +89,10 @@ public struct PeerState: Equatable, Sendable {
     public var accounted = IntervalSet()
     /// What is missing, with its time span; at most `Limits.holesMax` of them.
     public var holes: [Hole] = []
+    /// Wall clock, ns, of its latest record; nil before the first.
+    ///
+    /// Not stored.
+    public var lastTime: Int64?
     /// The order key of its latest record: no later record of this instance sorts before it.
     public var lastOrder: Int64 = .min
 

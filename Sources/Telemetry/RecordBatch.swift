@@ -1,5 +1,7 @@
-/// Records on their way from the bus to the disk: numbers in one array, payloads in one buffer, each
-/// sender and kind named once. Batches cross threads, records do not.
+/// Records on their way from the bus to the disk: numbers in one array, payloads in one buffer,
+/// each sender and kind named once.
+///
+/// Batches cross threads, records do not.
 public struct RecordBatch: Sendable {
     /// One record's numbers and where its parts lie.
     public struct Entry: Sendable {

@@ -1,1 +1,3 @@
+internal import Commands
 
+Program.main()

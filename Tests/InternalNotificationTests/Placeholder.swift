@@ -1,1 +1,1 @@
-// Filled below.
+// Filled by the SDK tests.

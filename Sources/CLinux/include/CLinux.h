@@ -27,7 +27,8 @@ int clinux_accept(int listener);
 int clinux_peer_credentials(int fd, struct clinux_credentials *out);
 
 /* Sends one packet, with up to 8 descriptors beside it. Never raises SIGPIPE. */
-ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count, int wait);
+ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count,
+                    int wait);
 
 /* Receives one packet. *fd_count holds the room in fds and, after, how many came (close-on-exec).
  * *truncated is 1 if the packet was longer than `capacity` or descriptors were cut off. */
@@ -47,7 +48,8 @@ int32_t clinux_thread_id(void);
 int clinux_pidfd_open(int32_t pid);
 /* Blocks the signals in `numbers` for this thread (and those it starts) and opens a signalfd. */
 int clinux_signalfd(const int *numbers, int count);
-int clinux_ignore_signal(int number);
+/* Blocks SIGPIPE for this thread: a write to a closed pipe fails with EPIPE instead. */
+int clinux_block_broken_pipes(void);
 /* Sends SIGTERM to this process when its parent dies. */
 int clinux_die_with_parent(void);
 /* Starts `path` with descriptors 0, 1 and 2 replaced (-1 keeps); returns the pid. */
@@ -56,6 +58,8 @@ int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, con
 
 /* --- files --- */
 
+/* A pipe whose ends no process started meanwhile can inherit. */
+int clinux_pipe(int *ends);
 /* flock(LOCK_EX | LOCK_NB). */
 int clinux_lock(int fd);
 int clinux_preallocate(int fd, int64_t bytes);
@@ -85,7 +89,7 @@ enum {
 int clinux_epoll_create(void);
 int clinux_epoll_set(int epoll, int fd, uint32_t events, uint64_t tag, int add);
 int clinux_epoll_remove(int epoll, int fd);
-/* Up to `capacity` ready descriptors as (tag, events); timeout in ms, -1 for ever. EINTR gives 0. */
+/* Up to `capacity` ready descriptors as (tag, events); timeout in ms, -1: for ever. EINTR: 0. */
 int clinux_epoll_wait(int epoll, uint64_t *tags, uint32_t *events, int capacity, int timeout_ms);
 
 int clinux_eventfd(void);

@@ -1,0 +1,45 @@
+# make help lists what there is. Everything that is built goes to .build/, what runs to .run/.
+SWIFT ?= swift
+# Static release: the Swift runtime, SQLite and zstd inside, so that the program needs libc alone.
+STATIC := .build/static-libraries
+RELEASE := -c release --product intel --static-swift-stdlib -Xlinker -s -Xlinker --gc-sections
+
+.PHONY: help run test check build bench lint format packages clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+run: build ## build and run: agent, bus and host telemetry, with a live line, until Ctrl-C
+	@packaging/run
+
+test: packages ## run all tests
+	$(SWIFT) test --disable-xctest
+
+check: packages lint build ## lint, release build and all tests, with warnings as errors
+	INTEL_WARNINGS_AS_ERRORS=1 $(SWIFT) test --disable-xctest
+
+build: packages $(STATIC) ## the static release program, .build/release/intel
+	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE)
+
+bench: build .build/relay ## the figures: bus, spool, size, memory, start-up
+	@Benchmarks/run .build/release/intel .build/relay
+
+lint: ## check the format, changing nothing
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+
+format: ## put the format right
+	$(SWIFT) format format --in-place --recursive Sources Tests Package.swift
+
+packages: ## install what Debian packages are missing
+	@packaging/install-packages
+
+clean: ## remove all that was built
+	rm -rf .build
+
+# See the script: it makes pkg-config lead to the archives instead of the shared libraries.
+$(STATIC): packaging/link-archives | packages
+	@packaging/link-archives $(STATIC)
+
+.build/relay: Benchmarks/relay.c | packages
+	@mkdir -p .build
+	gcc -O2 -Wall -Wextra -Werror -o $@ $<

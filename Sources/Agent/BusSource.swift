@@ -1,0 +1,172 @@
+internal import Basics
+internal import InternalNotification
+internal import LinuxIO
+internal import NotifyClient
+internal import NotifyProtocol
+internal import Synchronization
+internal import Telemetry
+
+/// The agent's end of the bus: finds the peers, reads their rings, and acknowledges.
+///
+/// 1. *Taken* follows the copy out of the ring, *stored* only the commit.
+/// 2. A live sender whose ring begins after a gap is passed over until it starts again from what is
+///    stored: it does so as soon as it sees this collector, and its order is kept.
+/// 3. What a peer that has ended left in its ring is read to the end, gap or not.
+struct BusSource {
+    /// The agent's identifier, and what its fingerprint as a collector is made of.
+    static let identifier = "intel.agent"
+
+    let client: NotifyClient
+    let reader: ChannelReader
+    private let collector: UInt32
+    private let collectorToken: NotifyToken
+    private let session: UInt64
+    private let mustRepeat: Flag
+    private var peers: [UInt32: Acknowledged] = [:]
+
+    private struct Acknowledged {
+        var takenToken: NotifyToken
+        var storedToken: NotifyToken
+        var taken: UInt64 = 0
+        var stored: UInt64
+        /// The sender has begun at what was stored: from here on a gap is a loss.
+        var isSynchronous = false
+        /// Highest number that the sender says it has given out.
+        var sent: UInt64 = 0
+    }
+
+    private final class Flag: Sendable {
+        let isSet = Atomic<Bool>(false)
+    }
+
+    /// Attaches to the channel as its collector.
+    ///
+    /// - Throws: `notAuthorized` if another collector has the channel.
+    init(client: NotifyClient, channel: String, wake: Wake, clock: Clock) throws(NotifyStatus) {
+        self.client = client
+        let names = ChannelNames(channel)
+        collector = ChannelNames.fingerprint(of: Self.identifier, attempt: 1)
+        let nonce = UInt64(clamping: clock.wall()) / 1_000_000 & 0xffff_ffff
+        session = UInt64(collector) << 32 | max(1, nonce)
+        collectorToken = try client.claim(
+            names.collector,
+            ClaimOptions(state: session, will: 0, linger: 0)
+        )
+        reader = try ChannelReader(client: client, names: names, own: nil, wake: wake)
+        let flag = Flag()
+        mustRepeat = flag
+        client.onAttach { _ in
+            flag.isSet.store(true, ordering: .sequentiallyConsistent)
+            wake.ring()
+        }
+        try client.setAndPost(collectorToken, session)
+    }
+
+    /// Peers that are there, lost ones included.
+    var peerCount: Int { peers.count }
+
+    /// Meets a peer: tells it how far it is stored.
+    mutating func meet(_ fingerprint: UInt32, stored: UInt64) {
+        let names = reader.names.peer(fingerprint)
+        guard peers[fingerprint] == nil,
+            let tokens = try? client.claimAll([
+                (names.taken(by: collector), ClaimOptions(), 0),
+                (names.stored(by: collector), ClaimOptions(state: stored), 0),
+            ])
+        else { return }
+        peers[fingerprint] = Acknowledged(
+            takenToken: tokens[0],
+            storedToken: tokens[1],
+            stored: stored
+        )
+        var batch = NotifyBatch()
+        batch.setAndPost(tokens[1], stored)
+        try? client.write(batch)
+    }
+
+    /// Reads what is new in all rings while `hasRoom` says so, and acknowledges what was taken.
+    mutating func read(
+        hasRoom: () -> Bool,
+        accountedUpTo: (PeerInstance) -> UInt64,
+        _ body: (PeerLink, PeerLink.Found) -> Void
+    ) {
+        var batch = NotifyBatch()
+        for (fingerprint, link) in reader.links {
+            guard link.hasNews, var peer = peers[fingerprint] else { continue }
+            let hasEnded = reader.hasEnded(fingerprint)
+            while hasRoom(), let found = link.next() {
+                guard case .transfer(let descriptor, _) = found else {
+                    body(link, found)
+                    continue
+                }
+                peer.sent = max(peer.sent, descriptor.sent)
+                if !peer.isSynchronous, !hasEnded {
+                    let expected = accountedUpTo(link.instance) + 1
+                    guard descriptor.sequences.lowerBound <= expected else { continue }
+                    peer.isSynchronous = true
+                }
+                body(link, found)
+            }
+            if link.lastNumber != peer.taken {
+                peer.taken = link.lastNumber
+                batch.setAndPost(peer.takenToken, peer.taken)
+            }
+            peers[fingerprint] = peer
+        }
+        write(batch)
+    }
+
+    /// A peer has ended: its ring is read once more from the beginning, since transfers may have
+    /// been passed over.
+    func rereadEnded(_ fingerprint: UInt32) {
+        guard peers[fingerprint]?.isSynchronous == false else { return }
+        reader.links[fingerprint]?.rewind()
+    }
+
+    /// Lets a peer that was read to its end go.
+    ///
+    /// - Returns: the highest number that it said to have given out.
+    mutating func forget(_ fingerprint: UInt32) -> UInt64 {
+        defer { reader.forget(fingerprint) }
+        guard let peer = peers.removeValue(forKey: fingerprint) else { return 0 }
+        for token in [peer.takenToken, peer.storedToken] { try? client.cancel(token) }
+        return peer.sent
+    }
+
+    /// Tells senders how far they are on the disk.
+    mutating func acknowledge(_ stored: [(fingerprint: UInt32, sequence: UInt64)]) {
+        var batch = NotifyBatch()
+        for (fingerprint, sequence) in stored {
+            guard var peer = peers[fingerprint], sequence > peer.stored else { continue }
+            peer.stored = sequence
+            peers[fingerprint] = peer
+            batch.setAndPost(peer.storedToken, sequence)
+        }
+        write(batch)
+    }
+
+    /// After the bus came back: says everything again, since frames may have been lost with it.
+    mutating func repeatIfReattached() {
+        guard mustRepeat.isSet.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        var batch = NotifyBatch()
+        batch.setAndPost(collectorToken, session)
+        for (fingerprint, var peer) in peers {
+            peer.isSynchronous = false
+            peers[fingerprint] = peer
+            batch.setAndPost(peer.storedToken, peer.stored)
+            batch.setAndPost(peer.takenToken, peer.taken)
+        }
+        write(batch)
+    }
+
+    private func write(_ batch: NotifyBatch) {
+        // A bus that is away loses this; `repeatIfReattached` says it again.
+        if batch.byteCount > 0 { try? client.write(batch) }
+    }
+
+    /// Says goodbye, so that senders know at once that nobody acknowledges any more.
+    func close() {
+        reader.close()
+        client.close()
+    }
+}

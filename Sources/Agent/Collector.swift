@@ -1,0 +1,237 @@
+internal import Basics
+internal import InternalNotification
+internal import LinuxIO
+internal import NotifyClient
+internal import Spool
+internal import Synchronization
+internal import Telemetry
+
+/// The collect thread's whole state: the source, the pipeline, and what is on its way to the disk.
+struct Collector {
+    private var source: BusSource
+    private var pipeline: Pipeline
+    private let spool: SpoolThread
+    private let clock: Clock
+    private let own: PeerInstance
+    private var inFlight = 0
+    /// Instances that were alive when the agent last stopped and have not been seen again yet.
+    private var unverified: Set<PeerInstance>
+    private let unverifiedUntil: UInt64
+
+    init(
+        source: BusSource,
+        books: [PeerState],
+        spool: SpoolThread,
+        clock: Clock,
+        credentials: (pid: Int32, uid: UInt32)
+    ) {
+        self.source = source
+        self.spool = spool
+        self.clock = clock
+        let now = clock.wall()
+        own = PeerInstance(identifier: BusSource.identifier, epoch: UInt64(clamping: now))
+        pipeline = Pipeline(books: Books(books))
+        unverified = Set(
+            books.filter { $0.presence == .alive || $0.presence == .lost }.map(\.instance)
+        )
+        unverifiedUntil = clock.boot() + Limits.lostAfter
+        pipeline.books.update(own) { state in
+            state.fingerprint = ChannelNames.fingerprint(of: BusSource.identifier, attempt: 1)
+            (state.pid, state.uid) = credentials
+            (state.appeared, state.changed, state.lastSeen) = (now, now, now)
+        }
+        for instance in unverified where instance.identifier == BusSource.identifier {
+            // An agent that did not say goodbye itself was killed.
+            unverified.remove(instance)
+            pipeline.books.update(instance) { state in
+                state.presence = .died
+                state.changed = now
+            }
+        }
+    }
+
+    /// One round: presence, rings, commits.
+    ///
+    /// - Returns: when the next round is due even if nothing rings, CLOCK_BOOTTIME ns.
+    mutating func turn() -> UInt64 {
+        let now = clock.boot()
+        source.repeatIfReattached()
+        complete()
+        for change in source.reader.update(now: now) { note(change, now: now) }
+        read(now: now)
+        forgetEnded(now: now)
+        if now >= unverifiedUntil, !unverified.isEmpty { buryUnverified(now: now) }
+        seal(now: now)
+        var next = source.reader.nextUpdate
+        if inFlight == 0, let due = pipeline.batcher.due { next = min(next, due) }
+        return next
+    }
+
+    /// Reads what is in the rings, hands everything over and says that the agent has left.
+    mutating func finish() {
+        let now = clock.boot()
+        complete()
+        read(now: now)
+        let wall = clock.wall()
+        pipeline.books.update(own) { state in
+            state.presence = .left
+            state.changed = wall
+            state.lastSeen = wall
+        }
+        pipeline.batcher.begin(now: now)
+        seal(now: now, isLast: true)
+    }
+
+    /// After the spool has written everything: the last acknowledgements, then goodbye.
+    mutating func close() {
+        complete()
+        source.close()
+    }
+
+    /// Figures for others to look at.
+    var figures: AgentFigures {
+        var figures = AgentFigures()
+        let written = spool.figures
+        figures.stored = written.storedRecords
+        figures.commits = written.commits
+        figures.failure = written.failure
+        figures.duplicates = pipeline.duplicates
+        figures.malformed = pipeline.malformed
+        for (instance, state) in pipeline.books.peers {
+            figures.missing += state.missing
+            figures.dropped += state.dropped
+            let isOwn = instance.identifier == BusSource.identifier
+            if !isOwn, state.presence == .alive, !unverified.contains(instance) {
+                figures.alive += 1
+            }
+        }
+        return figures
+    }
+
+    private mutating func complete() {
+        for consignment in spool.takeCompleted() {
+            inFlight -= 1
+            source.acknowledge(consignment.acknowledgements)
+        }
+    }
+
+    private mutating func read(now: UInt64) {
+        let received = clock.wall()
+        var pipeline = self.pipeline
+        self.pipeline = Pipeline(books: Books())
+        source.read(
+            hasRoom: { pipeline.batcher.hasRoom },
+            accountedUpTo: { pipeline.books.accountedUpTo($0) }
+        ) { link, found in
+            switch found {
+            case .transfer(let descriptor, let json):
+                pipeline.accept(json, descriptor, from: link.instance, received: received, now: now)
+            case .damaged(let descriptor, let reason):
+                pipeline.reject(descriptor, reason, from: link.instance, received, now)
+            }
+        }
+        self.pipeline = pipeline
+    }
+
+    private mutating func seal(now: UInt64, isLast: Bool = false) {
+        guard isLast || (inFlight == 0 && pipeline.batcher.isDue(now: now)) else { return }
+        let (records, losses) = pipeline.batcher.take()
+        let peers = pipeline.books.takeChanges()
+        let consignment = Consignment(
+            commit: SpoolCommit(records: records, peers: peers, losses: losses),
+            acknowledgements: peers.map { ($0.fingerprint, $0.accounted.contiguous) }
+        )
+        // The mailbox has room: one commit at a time is in flight, and the last one.
+        if spool.send(consignment) { inFlight += 1 }
+    }
+
+    private mutating func note(_ change: PresenceChange, now: UInt64) {
+        let wall = clock.wall()
+        let isKnown = unverified.remove(change.instance) != nil
+        let link = source.reader.links[change.fingerprint]
+        let previous = pipeline.books[change.instance]
+        let isNew = previous.appeared == 0
+        pipeline.books.update(change.instance) { state in
+            state.fingerprint = change.fingerprint
+            state.apikey = link?.apikey ?? state.apikey
+            if change.pid != 0 { (state.pid, state.uid) = (change.pid, change.uid) }
+            if isNew { state.appeared = wall }
+            state.changed = wall
+            state.lastSeen = max(state.lastSeen, wall)
+            state.presence =
+                switch change.kind {
+                case .appeared, .reappeared: .alive
+                case .left: .left
+                case .died: .died
+                case .lost: .lost
+                }
+        }
+        var kind = change.kind
+        if kind == .appeared {
+            source.meet(
+                change.fingerprint,
+                stored: pipeline.books.accountedUpTo(change.instance)
+            )
+            // Known and alive before the agent itself was restarted: nothing has changed.
+            if isKnown, previous.presence == .alive { return }
+            if !isNew { kind = .reappeared }
+        }
+        if kind == .left || kind == .died { source.rereadEnded(change.fingerprint) }
+        record(kind, change.instance, pid: change.pid, uid: change.uid, wall: wall, now: now)
+    }
+
+    private mutating func forgetEnded(now: UInt64) {
+        let ended = source.reader.links.filter {
+            source.reader.hasEnded($0.key) && !$0.value.hasNews
+        }
+        for (fingerprint, link) in ended {
+            let sent = source.forget(fingerprint)
+            let wall = clock.wall()
+            pipeline.books.update(link.instance) {
+                Deduplicator.finish(sent: sent, time: wall, in: &$0)
+            }
+        }
+    }
+
+    private mutating func buryUnverified(now: UInt64) {
+        let wall = clock.wall()
+        for instance in unverified {
+            let state = pipeline.books.update(instance) { state in
+                state.presence = .died
+                state.changed = wall
+                return state
+            }
+            record(.died, instance, pid: state.pid, uid: state.uid, wall: wall, now: now)
+        }
+        unverified = []
+    }
+
+    private mutating func record(
+        _ kind: PresenceChange.Kind,
+        _ instance: PeerInstance,
+        pid: Int32,
+        uid: UInt32,
+        wall: Int64,
+        now: UInt64
+    ) {
+        var payload = Array(#"{"change":""#.utf8)
+        payload.append(contentsOf: kind.rawValue.utf8)
+        payload.append(contentsOf: #"","peer":"#.utf8)
+        JSONText.appendString(instance.identifier, to: &payload)
+        payload.append(contentsOf: #","epoch":"#.utf8)
+        payload.appendDecimal(instance.epoch)
+        payload.append(contentsOf: #","pid":"#.utf8)
+        payload.appendDecimal(Int64(pid))
+        payload.append(contentsOf: #","uid":"#.utf8)
+        payload.appendDecimal(UInt64(uid))
+        payload.append(UInt8(ascii: "}"))
+        pipeline.acceptOwn(
+            kind: "intel.presence",
+            level: kind == .died || kind == .lost ? .warning : .info,
+            payload: payload,
+            instance: own,
+            received: wall,
+            now: now
+        )
+    }
+}

@@ -1,0 +1,112 @@
+internal import LinuxIO
+internal import Spool
+internal import Synchronization
+internal import Telemetry
+
+/// One commit on its way to the disk, and who may be told once it is there.
+struct Consignment: Sendable {
+    var commit: SpoolCommit
+    /// Fingerprints of peers, and up to which sequence each is accounted for with this commit.
+    var acknowledgements: [(fingerprint: UInt32, sequence: UInt64)]
+}
+
+/// The thread that owns the writing database.
+///
+/// Batches come in by a mailbox; "done" goes back by another, with a ring of the collect thread's
+/// bell.
+///
+/// A commit that fails is tried again every second until it works or the agent is told to give up:
+/// nothing of it was acknowledged, so nothing is lost.
+final class SpoolThread: Sendable {
+    struct Figures: Sendable {
+        var storedRecords: UInt64 = 0
+        var commits: UInt64 = 0
+        var failure: String?
+    }
+
+    private let inbox = Mailbox<Consignment>(capacity: Limits.batchesQueuedMax)
+    private let done = Mutex<[Consignment]>([])
+    private let figuresBox = Mutex(Figures())
+    private let mustGiveUp = Atomic<Bool>(false)
+    private let thread = Mutex<OwnedThread?>(nil)
+
+    /// Opens the spool on a new thread.
+    ///
+    /// - Returns: what the books said of every peer.
+    func start(directory: String, durability: Durability, completed: Wake) throws -> [PeerState] {
+        let opened = Mailbox<Result<[PeerState], any Error>>(capacity: 1)
+        let made = try OwnedThread("spool") { [self] in
+            do {
+                var writer = try SpoolWriter(directory: directory, durability: durability)
+                let checkpointer = try Checkpointer(directory: directory)
+                _ = opened.trySend(.success(try writer.loadPeers()))
+                run(&writer, checkpointer, completed)
+                checkpointer.stop()
+            } catch {
+                _ = opened.trySend(.failure(error))
+            }
+        }
+        thread.withLock { $0 = made }
+        return try opened.receive()?.get() ?? []
+    }
+
+    /// Hands a commit over; false if too many wait.
+    func send(_ consignment: Consignment) -> Bool {
+        inbox.trySend(consignment)
+    }
+
+    /// Commits that are on the disk since the last call.
+    func takeCompleted() -> [Consignment] {
+        done.withLock { done in
+            defer { done = [] }
+            return done
+        }
+    }
+
+    /// What the thread has done so far.
+    var figures: Figures { figuresBox.withLock { $0 } }
+
+    /// Writes what is in the mailbox and ends; a commit that fails is given up.
+    func stop() {
+        mustGiveUp.store(true, ordering: .sequentiallyConsistent)
+        inbox.close()
+        thread.withLock { $0 }?.join()
+    }
+
+    private func run(_ writer: inout SpoolWriter, _ checkpointer: Checkpointer, _ completed: Wake) {
+        while true {
+            guard let consignment = inbox.receive() else {
+                if inbox.isClosed { return }
+                continue
+            }
+            guard commit(consignment, &writer) else { return }
+            checkpointer.nudge()
+            done.withLock { $0.append(consignment) }
+            completed.ring()
+        }
+    }
+
+    private func commit(_ consignment: Consignment, _ writer: inout SpoolWriter) -> Bool {
+        var pause = try? Wake()
+        while true {
+            do {
+                _ = try writer.commit(consignment.commit)
+                figuresBox.withLock { figures in
+                    figures.storedRecords += UInt64(consignment.commit.records.count)
+                    figures.commits += 1
+                    figures.failure = nil
+                }
+                return true
+            } catch {
+                let isNews = figuresBox.withLock { figures in
+                    defer { figures.failure = "\(error)" }
+                    return figures.failure == nil
+                }
+                if isNews { StandardError.line("intel: \(error), retrying every second") }
+                if mustGiveUp.load(ordering: .sequentiallyConsistent) { return false }
+                if pause == nil { pause = try? Wake() }
+                pause?.wait(nanoseconds: 1_000_000_000)
+            }
+        }
+    }
+}

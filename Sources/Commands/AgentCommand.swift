@@ -1,0 +1,87 @@
+internal import Agent
+internal import LinuxIO
+internal import Spool
+
+/// `intel agent`: the collector, in the foreground.
+enum AgentCommand {
+    static let busMode = Flag(
+        "bus-mode",
+        "MODE",
+        choices: ["auto", "embedded", "external"],
+        help: "host the bus: auto (if nobody answers), embedded, external"
+    )
+    static let durability = Flag(
+        "durability",
+        "MODE",
+        choices: ["full", "normal"],
+        help: "full: every commit survives a power cut; normal: all but the last"
+    )
+    static let live = Flag("live", help: "a line on stderr that counts along")
+
+    static let definition = Command(
+        "agent",
+        summary: "collect: take what the peers send and keep it in the spool",
+        flags: [.bus, .spool, .channel, busMode, durability, live],
+        run: run
+    )
+
+    static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
+        // Before any other thread, so that all of them leave the signals to this one.
+        let signals = try Daemon.signals()
+        let options = AgentOptions(
+            busPath: Places(arguments).bus,
+            busMode: AgentOptions.BusMode(rawValue: arguments.value(busMode) ?? "auto") ?? .auto,
+            spool: Places(arguments).spool(toWrite: true),
+            channel: Places(arguments).channel,
+            durability: arguments.value(durability) == "normal" ? .normal : .full
+        )
+        let agent = try start(options)
+        let host = agent.isHostingBus ? "hosting" : "using"
+        StandardError.line(
+            "intel agent: collecting '\(options.channel)' into '\(options.spool)', "
+                + "\(host) bus '\(options.busPath)'"
+        )
+        if arguments.has(live) { showLive(agent, options, signals) } else { _ = signals.wait() }
+        StandardError.line("intel agent: stopping")
+        agent.stop()
+        StandardError.line("intel agent: stopped, \(agent.figures.stored) records stored")
+        return ExitStatus.success
+    }
+
+    private static func start(_ options: AgentOptions) throws(CommandError) -> Agent {
+        do {
+            return try Agent(options)
+        } catch let error as AgentError {
+            throw CommandError(error.description, hint: error.hint)
+        } catch let error as SpoolError {
+            throw CommandError("\(error)", hint: error.hint)
+        } catch {
+            throw CommandError("start agent: \(error)")
+        }
+    }
+
+    /// Rewrites one line a second on a terminal, and prints a new one where there is none.
+    private static func showLive(
+        _ agent: Agent,
+        _ options: AgentOptions,
+        _ signals: borrowing Signals
+    ) {
+        let isTerminal = Descriptor.isTerminal(Descriptor.error)
+        var shown = ""
+        while signals.next() == nil {
+            let line = LiveLine.text(
+                agent.figures,
+                bytes: Files.size(options.spool + "/hot.db")
+                    + Files.size(options.spool + "/hot.db-wal")
+            )
+            if isTerminal {
+                try? Descriptor.write(Descriptor.error, Array("\r\u{1b}[K\(line)".utf8))
+            } else if line != shown {
+                StandardError.line(line)
+            }
+            shown = line
+            Descriptor.wait(readable: signals.descriptor, milliseconds: 1000)
+        }
+        if isTerminal { StandardError.line("") }
+    }
+}

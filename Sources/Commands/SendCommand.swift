@@ -1,0 +1,122 @@
+internal import Basics
+internal import InternalNotification
+internal import LinuxIO
+internal import Telemetry
+
+/// `intel send [FILE…]`: a peer that sends lines.
+///
+/// One line is one record. A line that cannot be a record is told with its number and the reason;
+/// the others are sent all the same, and the exit status is 0 only if every line was stored.
+enum SendCommand {
+    static let identifier = Flag("as", "IDENTIFIER", help: "who sends (intel.send)")
+    static let kind = Flag("kind", "KIND", help: "what sort of records (line)")
+    static let level = Flag("level", "LEVEL", help: "their level, emerg to debug (info)")
+    static let format = Flag(
+        "format",
+        "FORMAT",
+        choices: ["auto", "text", "json"],
+        help: "what a line is: text, json, or auto (json where it is an object)"
+    )
+    static let noWait = Flag("no-wait", help: "do not wait until the lines are stored")
+    static let timeout = Flag("timeout", "TIME", help: "wait that long at the most (30s)")
+
+    static let definition = Command(
+        "send",
+        summary: "send lines of stdin or files as records",
+        operands: "[FILE…]",
+        operandsMax: .max,
+        flags: [identifier, kind, level, format, noWait, timeout, .bus, .channel],
+        run: run
+    )
+
+    static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
+        let template = try Template(arguments)
+        let timeout = try arguments.duration(timeout) ?? 30_000_000_000
+        let config = INAppConfig(
+            identifier: try template.identifier(arguments),
+            busPath: Places(arguments).bus
+        )
+        let center = INCenter(identifier: Places(arguments).channel, config: config)
+        var job = SendJob(
+            messenger: center.messenger,
+            template: template,
+            timeout: timeout,
+            mayWait: !arguments.has(noWait)
+        )
+        let files = arguments.operands.isEmpty ? ["-"] : arguments.operands
+        for file in files { job.send(file: file) }
+        job.finish(busPath: config.busPath)
+        center.stop()
+        return job.status
+    }
+
+    /// What every line of one call has in common.
+    struct Template {
+        var kind: String
+        var level: Level
+        var format: String
+
+        init(_ arguments: Parsed) throws(CommandError) {
+            kind = arguments.value(SendCommand.kind) ?? "line"
+            format = arguments.value(SendCommand.format) ?? "auto"
+            let name = arguments.value(SendCommand.level) ?? "info"
+            guard let level = Level(name: name) else {
+                throw CommandError(
+                    "--level: '\(name)' is no level",
+                    hint: "emerg … debug, or 0 … 7"
+                )
+            }
+            self.level = level
+            guard (1...Limits.nameBytesMax).contains(kind.utf8.count) else {
+                throw CommandError("--kind: not 1 to \(Limits.nameBytesMax) bytes")
+            }
+        }
+
+        func identifier(_ arguments: Parsed) throws(CommandError) -> String {
+            let name = arguments.value(SendCommand.identifier) ?? "intel.send"
+            guard (1...Limits.nameBytesMax).contains(name.utf8.count), !name.contains("|") else {
+                throw CommandError("--as: not 1 to \(Limits.nameBytesMax) bytes without '|'")
+            }
+            return name
+        }
+
+        /// One line as a message.
+        func message(_ line: [UInt8]) throws(LineFault) -> INMessage {
+            switch format {
+            case "json": return try json(line)
+            case "text": return try text(line)
+            default:
+                let first = line.first { $0 != 0x20 && $0 != 0x09 }
+                if first == UInt8(ascii: "{"), let found = try? json(line) { return found }
+                return try text(line)
+            }
+        }
+
+        private func json(_ line: [UInt8]) throws(LineFault) -> INMessage {
+            do throws(JSONFault) {
+                return try INMessage(kind: kind, json: line, level: level)
+            } catch {
+                throw LineFault(why: "not JSON: \(error)")
+            }
+        }
+
+        private func text(_ line: [UInt8]) throws(LineFault) -> INMessage {
+            if let bad = line.withUnsafeBytes({ UTF8Text.firstInvalid($0) }) {
+                throw LineFault(why: "invalid UTF-8 at byte \(bad)")
+            }
+            var payload = Array(#"{"message":"#.utf8)
+            line.withUnsafeBytes { JSONText.appendString($0, to: &payload) }
+            payload.append(UInt8(ascii: "}"))
+            do throws(JSONFault) {
+                return try INMessage(kind: kind, json: payload, level: level)
+            } catch {
+                throw LineFault(why: "\(error)")
+            }
+        }
+    }
+
+    /// Why a line is no record.
+    struct LineFault: Error {
+        var why: String
+    }
+}

@@ -1,0 +1,297 @@
+internal import Basics
+internal import Dispatch
+internal import LinuxIO
+internal import NotifyProtocol
+internal import Synchronization
+
+extension NotifyClient {
+    /// The client's thread: reads frames until the socket ends, then finds the broker again.
+    func run(_ first: Link) {
+        var link = first
+        var buffer = [UInt8](repeating: 0, count: Frames.bytesMax)
+        while true {
+            read(link, &buffer)
+            detach()
+            guard let next = reattach() else { return }
+            link = next
+            for handler in state.withLock({ $0.attachHandlers }) { handler(false) }
+        }
+    }
+
+    private func read(_ link: Link, _ buffer: inout [UInt8]) {
+        while true {
+            let blocked = state.withLock { state in
+                state.entries.values.filter(\.isPipePending).compactMap(\.pipe)
+            }
+            if !blocked.isEmpty {
+                Descriptor.wait(
+                    readable: link.socket.descriptor,
+                    writable: blocked,
+                    milliseconds: 100
+                )
+                retryPipes()
+            }
+            do throws(SystemError) {
+                let packet = try link.socket.receive(into: &buffer, waiting: blocked.isEmpty)
+                for descriptor in packet.descriptors { Descriptor.close(descriptor) }
+                if packet.count == 0 || packet.isTruncated { return }
+                handle(Array(buffer[..<packet.count]))
+            } catch {
+                if !error.wouldBlock { return }
+            }
+        }
+    }
+
+    /// One frame from the broker; what is not understood is passed over.
+    func handle(_ frame: [UInt8]) {
+        let events = frame.withUnsafeBytes { bytes -> [NotifyEvent] in
+            var reader = ByteReader(bytes)
+            guard let header = try? Frames.Header(from: &reader) else { return [] }
+            switch Frames.Kind(rawValue: header.kind) {
+            case .events:
+                var found: [NotifyEvent] = []
+                while let event = try? NotifyEvent(from: &reader) { found.append(event) }
+                return found
+            case .answer:
+                answer(header.serial, frame)
+                return []
+            default: return []
+            }
+        }
+        for event in events { deliver(event) }
+    }
+
+    private func answer(_ serial: UInt32, _ frame: [UInt8]) {
+        let call = state.withLock { state in
+            if serial == 0 { state.quietErrors += 1 }
+            return state.calls[serial]
+        }
+        guard let call else { return }
+        call.answer.withLock { $0 = frame }
+        call.done.signal()
+    }
+
+    func deliver(_ event: NotifyEvent) {
+        let delivery = state.withLock { state -> Delivery? in
+            guard let entry = state.entries[event.token] else { return nil }
+            if case .pipe(let write) = entry.delivery {
+                let isWritten = Descriptor.tryWrite(write, Self.bigEndian(event.token))
+                state.entries[event.token]?.isPipePending = !isWritten
+                return nil
+            }
+            return entry.delivery
+        }
+        switch delivery {
+        case .direct(let handler): handler(event)
+        case .queue(let queue, let handler):
+            queue.async { [self] in
+                // Cancelled while it waited: no call after cancel.
+                if isValid(event.token) { handler(event) }
+            }
+        default: break
+        }
+    }
+
+    private static func bigEndian(_ token: NotifyToken) -> [UInt8] {
+        withUnsafeBytes(of: token.bigEndian) { Array($0) }
+    }
+
+    private func retryPipes() {
+        state.withLock { state in
+            for (token, entry) in state.entries where entry.isPipePending {
+                guard let write = entry.pipe else { continue }
+                if Descriptor.tryWrite(write, Self.bigEndian(token)) {
+                    state.entries[token]?.isPipePending = false
+                }
+            }
+        }
+    }
+
+    private func detach() {
+        let calls = state.withLock { state in
+            state.link = nil
+            for (token, entry) in state.entries {
+                // The old memory is still mapped: an edge that nobody has seen is kept.
+                let word = table.word(token)
+                if word != 0,
+                    table.seenPosts(token) != view.load(MemoryLayoutOfBus.posts(entry.info.slot))
+                {
+                    table.setSeen(token, TokenTable.unseen)
+                }
+                table.clear(token)
+            }
+            defer { state.calls = [:] }
+            return state.calls.values
+        }
+        for call in calls { call.done.signal() }
+    }
+
+    private func reattach() -> Link? {
+        var pause: UInt64 = 20_000_000
+        while !state.withLock({ $0.isClosed }) {
+            if let link = attach() { return link }
+            wake.wait(nanoseconds: pause)
+            pause = min(pause * 2, 250_000_000)
+        }
+        return nil
+    }
+
+    /// Connects, maps the memory, and registers every token again.
+    ///
+    /// On the client's thread, or before it runs.
+    func attach() -> Link? {
+        guard let socket = try? PacketSocket.connect(to: path) else { return nil }
+        let link = Link(socket)
+        guard greet(link), restore(link) else { return nil }
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.link = link }
+            return state.isClosed
+        }
+        return isClosed ? nil : link
+    }
+
+    private func greet(_ link: Link) -> Bool {
+        var hello = ByteWriter()
+        Frames.Header(.hello, count: 0, serial: 0).append(to: &hello)
+        hello.u32(Frames.magic)
+        hello.u32(Frames.version)
+        Frames.seal(&hello)
+        guard (try? link.socket.send(hello.bytes)) != nil,
+            let (frame, descriptors) = receive(link), let memory = descriptors.first
+        else { return false }
+        defer { for descriptor in descriptors { Descriptor.close(descriptor) } }
+        return frame.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            guard let header = try? Frames.Header(from: &reader),
+                header.kind == Frames.Kind.welcome.rawValue,
+                (try? reader.u64()) != nil, let connection = try? reader.u64(),
+                let slots = try? reader.u64(), let poolWords = try? reader.u64()
+            else { return false }
+            let layout = MemoryLayoutOfBus(slots: Int(slots), poolWords: Int(poolWords))
+            guard layout.bytes <= view.size, (try? view.map(memory)) != nil else { return false }
+            state.withLock { state in
+                state.connection = connection
+                state.layout = layout
+                state.attaches += 1
+            }
+            return true
+        }
+    }
+
+    /// The next frame, waiting 1 s at the most.
+    private func receive(_ link: Link) -> (frame: [UInt8], descriptors: [Int32])? {
+        Descriptor.wait(readable: link.socket.descriptor, milliseconds: 1000)
+        var buffer = [UInt8](repeating: 0, count: Frames.bytesMax)
+        guard let packet = try? link.socket.receive(into: &buffer), packet.count > 0,
+            !packet.isTruncated
+        else { return nil }
+        return (Array(buffer[..<packet.count]), packet.descriptors)
+    }
+
+    private func restore(_ link: Link) -> Bool {
+        let entries = state.withLock { $0.entries.sorted { $0.key < $1.key } }
+        var rest = entries[...]
+        while !rest.isEmpty {
+            var batch = NotifyBatch()
+            var part: [NotifyToken] = []
+            while let (token, entry) = rest.first, batch.byteCount < Frames.bytesMax / 4 {
+                batch.append(.register(entry.wanted))
+                part.append(token)
+                rest = rest.dropFirst()
+            }
+            guard let results = exchange(batch, link), results.count == part.count else {
+                return false
+            }
+            for (token, result) in zip(part, results) { restore(token, result) }
+        }
+        return resuspend(entries, link)
+    }
+
+    private func restore(_ token: NotifyToken, _ result: RequestResult) {
+        guard result.status == .ok, let info = result.info else { return }
+        let hasEdge = info.posts > 0 || table.seenPosts(token) == TokenTable.unseen
+        table.setSeen(token, hasEdge ? TokenTable.unseen : info.posts)
+        let (attach, delivers) = state.withLock { state in
+            state.entries[token]?.info = info
+            return (state.attaches, state.entries[token]?.delivery.delivers ?? false)
+        }
+        table.set(token, slot: info.slot, attach: attach)
+        guard delivers, info.posts > 0 else { return }
+        // Posted by others before this process was back.
+        deliver(
+            NotifyEvent(
+                token: token,
+                merged: UInt32(clamping: info.posts),
+                post: info.posts,
+                state: info.state,
+                connection: info.connection,
+                pid: info.pid,
+                uid: info.uid,
+                cause: .post
+            )
+        )
+    }
+
+    private func resuspend(_ entries: [(key: NotifyToken, value: Entry)], _ link: Link) -> Bool {
+        var batch = NotifyBatch()
+        for (token, entry) in entries {
+            for _ in 0..<min(entry.suspensions, 1) {
+                batch.append(.suspend(token: UInt32(bitPattern: token)))
+            }
+        }
+        return batch.count == 0 || exchange(batch, link) != nil
+    }
+
+    /// A request on the client's own thread: events that come in between are delivered.
+    private func exchange(_ batch: NotifyBatch, _ link: Link) -> [RequestResult]? {
+        var frame = ByteWriter()
+        Frames.Header(.request, count: batch.count, serial: .max).append(to: &frame)
+        frame.raw(batch.writer.bytes)
+        Frames.seal(&frame)
+        guard (try? link.socket.send(frame.bytes)) != nil else { return nil }
+        while let (answer, descriptors) = receive(link) {
+            for descriptor in descriptors { Descriptor.close(descriptor) }
+            if let results = RequestResult.read(answer, serial: .max) { return results }
+            handle(answer)
+        }
+        return nil
+    }
+}
+
+/// The result of one operation of a request.
+struct RequestResult {
+    var status: NotifyStatus
+    var body: [UInt8]
+
+    /// The name's data, where the operation answers with it.
+    var info: NameInfo? {
+        body.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            return try? NameInfo(from: &reader)
+        }
+    }
+
+    /// Reads an answer frame; nil if it is none, or the answer to another request.
+    static func read(_ frame: [UInt8], serial: UInt32? = nil) -> [RequestResult]? {
+        frame.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            guard let header = try? Frames.Header(from: &reader),
+                header.kind == Frames.Kind.answer.rawValue,
+                serial == nil || header.serial == serial
+            else { return nil }
+            var results: [RequestResult] = []
+            for _ in 0..<header.count {
+                guard let status = try? reader.u32(), let length = try? reader.u32(),
+                    let body = try? reader.raw(Int(length) - 8)
+                else { return nil }
+                results.append(
+                    RequestResult(
+                        status: NotifyStatus(rawValue: status) ?? .failed,
+                        body: Array(body)
+                    )
+                )
+            }
+            return results
+        }
+    }
+}

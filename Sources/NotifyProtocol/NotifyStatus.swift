@@ -1,0 +1,45 @@
+/// What a call of the bus answers; names and numbers are those of notify(3).
+public enum NotifyStatus: UInt32, Error, Sendable, CustomStringConvertible {
+    case ok = 0
+    case invalidName = 1
+    case invalidToken = 2
+    case invalidPort = 3
+    case invalidFile = 4
+    case invalidSignal = 5
+    case invalidRequest = 6
+    case notAuthorized = 7
+    case disabled = 8
+    case serverNotFound = 9
+    case nullInput = 10
+    case failed = 1_000_000
+
+    /// The status in words.
+    public var description: String {
+        switch self {
+        case .ok: "ok"
+        case .invalidName: "invalid name (status 1)"
+        case .invalidToken: "invalid token (status 2)"
+        case .invalidPort: "invalid port (status 3)"
+        case .invalidFile: "invalid file (status 4)"
+        case .invalidSignal: "invalid signal (status 5)"
+        case .invalidRequest: "invalid request (status 6)"
+        case .notAuthorized: "not authorized (status 7)"
+        case .disabled: "disabled (status 8)"
+        case .serverNotFound: "no broker answers (status 9)"
+        case .nullInput: "null input (status 10)"
+        case .failed: "failed (status 1000000)"
+        }
+    }
+}
+
+/// Why an event was delivered.
+public enum NotifyCause: UInt32, Sendable {
+    /// Somebody posted.
+    case post = 0
+    /// The claimer said goodbye.
+    case left = 1
+    /// The claimer's connection ended without a goodbye.
+    case died = 2
+    /// The claimer's deadline passed.
+    case expired = 3
+}

@@ -1,0 +1,46 @@
+/// Which room may import which: the table of ARCHITECTURE.md, "The law", word for word.
+///
+/// A test compares the two, so a change here is a change there.
+enum Law {
+    /// Modules of this package and of the system that each target may import.
+    static let imports: [String: Set<String>] = [
+        "Basics": [],
+        "LinuxIO": ["Basics", "CLinux", "Dispatch", "Glibc", "Synchronization"],
+        "Telemetry": ["Basics"],
+        "SQLite": ["Basics", "CSQLite"],
+        "Compression": ["Basics", "CZstd"],
+        "NotifyProtocol": ["Basics"],
+        "NotifyClient": [
+            "Basics", "Dispatch", "LinuxIO", "NotifyProtocol", "Synchronization",
+        ],
+        "NotifyBroker": ["Basics", "LinuxIO", "NotifyProtocol", "Synchronization"],
+        "InternalNotification": [
+            "Basics", "Compression", "Dispatch", "FoundationEssentials", "LinuxIO", "NotifyClient",
+            "NotifyProtocol", "Synchronization", "Telemetry",
+        ],
+        "Spool": [
+            "Basics", "Compression", "Glibc", "LinuxIO", "SQLite", "Synchronization", "Telemetry",
+        ],
+        "Agent": [
+            "Basics", "InternalNotification", "LinuxIO", "NotifyBroker", "NotifyClient",
+            "NotifyProtocol", "Spool", "Synchronization", "Telemetry",
+        ],
+        "Commands": [
+            "Agent", "Basics", "Dispatch", "FoundationEssentials", "Glibc",
+            "InternalNotification", "LinuxIO", "NotifyBroker", "NotifyClient", "NotifyProtocol",
+            "Spool", "Synchronization", "Telemetry",
+        ],
+        "intel": ["Commands"],
+        "TestKit": [
+            "Basics", "InternalNotification", "LinuxIO", "NotifyBroker", "NotifyClient",
+            "NotifyProtocol", "Spool", "Synchronization", "Telemetry",
+        ],
+    ]
+
+    /// C modules, and the one Swift target that imports each, as `internal import`.
+    static let owners: [String: String] = [
+        "CLinux": "LinuxIO",
+        "CSQLite": "SQLite",
+        "CZstd": "Compression",
+    ]
+}
