@@ -27,7 +27,7 @@ struct LogGauge {
     mutating func grown() -> Int64 {
         guard let file = try? Files.openToRead(path) else { return 0 }
         var header = [UInt8](repeating: 0, count: Self.headerBytes)
-        guard Positioned.read(file.raw, into: &header, at: 0) else { return 0 }
+        guard Descriptor.read(file.raw, at: 0, into: &header) else { return 0 }
         if Array(header[16..<24]) != salts {
             salts = Array(header[16..<24])
             pageBytes = header[8..<12].reduce(0) { $0 << 8 | Int($1) }
@@ -37,7 +37,7 @@ struct LogGauge {
         guard pageBytes > 0 else { return 0 }
         let frameBytes = Self.frameHeaderBytes + pageBytes
         var head = [UInt8](repeating: 0, count: 16)
-        while Positioned.read(file.raw, into: &head, at: Self.headerBytes + frames * frameBytes),
+        while Descriptor.read(file.raw, at: Self.headerBytes + frames * frameBytes, into: &head),
             head[8..<16].elementsEqual(salts)
         {
             frames += 1

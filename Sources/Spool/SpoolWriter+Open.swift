@@ -8,7 +8,7 @@ extension SpoolWriter {
         let path = Schema.lock(directory)
         do {
             let lock = try Files.lock(path)
-            try Files.replaceContents(lock, with: "\(ProcessNumber.own)\n")
+            try Files.replaceContents(lock, with: "\(Environment.pid)\n")
             return lock
         } catch {
             guard error.wouldBlock else { throw error }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LinuxIO
 
 /// A text that payloads are searched for, as a substring.
 ///
@@ -45,15 +45,16 @@ public struct TextPattern: Sendable, Equatable {
         if bytes.isEmpty { return start }
         // The anchor of a hit that still fits lies before this.
         let end = haystack.count - bytes.count + anchor + 1
-        let wanted = Int32(bytes[anchor])
+        let wanted = bytes[anchor]
         return bytes.withUnsafeBytes { (needle) -> Int? in
             guard let wantedBase = needle.baseAddress else { return nil }
             var at = start + anchor
-            while at < end, let found = memchr(base + at, wanted, end - at) {
-                let place = UnsafeRawPointer(found) - base
-                if memcmp(base + (place - anchor), wantedBase, needle.count) == 0 {
-                    return place - anchor
-                }
+            while at < end,
+                let found = MemorySearch.first(wanted, in: base + at, count: end - at)
+            {
+                let place = found - base
+                let hit = place - anchor
+                if MemorySearch.isEqual(base + hit, wantedBase, count: needle.count) { return hit }
                 at = place + 1
             }
             return nil

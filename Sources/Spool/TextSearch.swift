@@ -1,5 +1,5 @@
 internal import Basics
-internal import Glibc
+internal import LinuxIO
 
 extension TextPattern {
     /// Which of the payloads that lie one after another in `bytes` hold the pattern.
@@ -97,8 +97,10 @@ extension TextPattern {
     private func nextEscape(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         var at = start
-        while at < bytes.count, let place = memchr(base + at, 0x5c, bytes.count - at) {
-            let hit = UnsafeRawPointer(place) - base
+        while at < bytes.count,
+            let place = MemorySearch.first(0x5c, in: base + at, count: bytes.count - at)
+        {
+            let hit = place - base
             if holdsSpecial { return hit }
             if hit + 1 < bytes.count, bytes[hit + 1] == UInt8(ascii: "u") { return hit }
             at = hit + 2
@@ -110,8 +112,10 @@ extension TextPattern {
     private static func resolve(_ payload: UnsafeRawBufferPointer, into plain: inout [UInt8]) {
         guard let base = payload.baseAddress else { return }
         var at = 0
-        while at < payload.count, let place = memchr(base + at, 0x5c, payload.count - at) {
-            let hit = UnsafeRawPointer(place) - base
+        while at < payload.count,
+            let place = MemorySearch.first(0x5c, in: base + at, count: payload.count - at)
+        {
+            let hit = place - base
             plain.append(contentsOf: UnsafeRawBufferPointer(rebasing: payload[at..<hit]))
             at = min(payload.count, hit + escapeLength(payload, hit))
             JSONText.appendUnescaped(
