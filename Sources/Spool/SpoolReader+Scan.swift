@@ -72,6 +72,7 @@ extension SpoolReader {
         _ body: (borrowing RecordView) -> Bool
     ) throws(SpoolError) -> UInt64 {
         do {
+            try refresh()
             guard let from = try firstBatch(after: store) else { return store }
             var scan = try Scan(database, query, fromBatch: from)
             defer { followReport.merge(scan.report) }
