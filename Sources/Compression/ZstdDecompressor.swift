@@ -56,6 +56,25 @@ public struct ZstdDecompressor: ~Copyable {
         if code != size { throw .damaged("content shorter than declared") }
     }
 
+    /// Unpacks one frame into memory that is there already.
+    ///
+    /// - Returns: bytes written. Throws where the content is longer than `output`, too.
+    public func decompress(
+        _ frame: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer
+    ) throws(CompressionError) -> Int {
+        let size = try Self.contentSize(frame, limit: output.count)
+        let code = ZSTD_decompressDCtx(
+            context,
+            output.baseAddress,
+            size,
+            frame.baseAddress,
+            frame.count
+        )
+        if ZSTD_isError(code) != 0 { throw .damaged(String(cString: ZSTD_getErrorName(code))) }
+        return code
+    }
+
     /// Unpacks one frame; at most `limit` bytes.
     public func decompress(
         _ frame: UnsafeRawBufferPointer,

@@ -13,6 +13,9 @@ struct DamagedBatch: Error {
 struct BatchDecoder: ~Copyable {
     private let zstd: ZstdDecompressor
     private var scratch: [UInt8] = []
+    /// Payloads while they are searched: most batches are not needed after that, and memory that is
+    /// kept costs no page faults.
+    private var room: [UInt8] = []
 
     init() throws(CompressionError) {
         zstd = try ZstdDecompressor(windowLogMax: SpoolLimits.windowLogMax)
@@ -26,16 +29,18 @@ struct BatchDecoder: ~Copyable {
         var payload: UnsafeRawBufferPointer
     }
 
-    /// The records of a batch, and its payloads where `payload` is not nil.
+    /// The records of a batch, and its payloads where they are wanted.
     ///
+    /// Where `text` occurs in none of the payloads, the records stay packed and the result is nil.
     /// `row` and `checksum` are the plain columns beside the blob: all must agree.
     mutating func decode(
         _ blob: UnsafeRawBufferPointer,
         row: BatchRow,
         groups: [BatchGroup],
         checksum: Int64,
-        withPayload: Bool
-    ) throws(DamagedBatch) -> (EnvelopeColumns.Decoded, [UInt8]) {
+        withPayload: Bool,
+        text: TextPattern?
+    ) throws(DamagedBatch) -> (EnvelopeColumns.Decoded, [UInt8])? {
         let head: Head
         do {
             head = try Self.head(blob, checksum)
@@ -48,6 +53,14 @@ struct BatchDecoder: ~Copyable {
             throw DamagedBatch(reason: "counts differ from its row")
         }
         do {
+            var payload: [UInt8] = []
+            if let text {
+                guard let found = try search(head, text) else { return nil }
+                payload = found
+            } else if withPayload {
+                try zstd.decompress(head.payload, limit: head.raw, into: &payload)
+                try Self.check(payload.count, head)
+            }
             let limit = head.count * SpoolLimits.envelopeBytesMax
             try zstd.decompress(head.envelope, limit: limit, into: &scratch)
             let columns = scratch.withUnsafeBytes {
@@ -59,17 +72,32 @@ struct BatchDecoder: ~Copyable {
                 )
             }
             guard let columns else { throw DamagedBatch(reason: "envelope columns make no sense") }
-            guard withPayload else { return (columns, []) }
-            let payload = try zstd.decompress(head.payload, limit: head.raw)
-            guard payload.count == head.raw else {
-                throw DamagedBatch(reason: "payloads shorter than declared")
-            }
             return (columns, payload)
         } catch let error as DamagedBatch {
             throw error
         } catch {
             throw DamagedBatch(reason: "\(error)")
         }
+    }
+
+    /// The payloads, if the text may occur in them.
+    private mutating func search(_ head: Head, _ text: TextPattern) throws -> [UInt8]? {
+        if room.count < head.raw { room = [UInt8](repeating: 0, count: head.raw) }
+        let result = room.withUnsafeMutableBytes { room in
+            Result { () throws(CompressionError) -> [UInt8]? in
+                let target = UnsafeMutableRawBufferPointer(rebasing: room[..<head.raw])
+                let count = try zstd.decompress(head.payload, into: target)
+                let payload = UnsafeRawBufferPointer(rebasing: target[..<count])
+                return count < head.raw || text.mayOccur(in: payload) ? Array(payload) : nil
+            }
+        }
+        guard let payload = try result.get() else { return nil }
+        try Self.check(payload.count, head)
+        return payload
+    }
+
+    private static func check(_ count: Int, _ head: Head) throws(DamagedBatch) {
+        if count != head.raw { throw DamagedBatch(reason: "payloads shorter than declared") }
     }
 
     private static func head(_ blob: UnsafeRawBufferPointer, _ checksum: Int64) throws -> Head {

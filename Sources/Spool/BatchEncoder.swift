@@ -55,7 +55,7 @@ struct BatchEncoder: ~Copyable {
         firstStore: UInt64
     ) throws(CompressionError) -> EncodedBatch {
         let entries = batch.entries[range]
-        var row = BatchRow(t0: .max, t1: .min, time0: .max, time1: .min, firstStore: firstStore)
+        var row = BatchRow(firstStore: firstStore)
         row.count = entries.count
         var isOneRun = true
         var end = entries.first?.payload.lowerBound ?? 0

@@ -1,5 +1,3 @@
-internal import Basics
-
 /// Records of one batch with the same stream, instance and level: what filters by peer, kind and
 /// level need to know, so that counts come without opening the batch.
 struct BatchGroup: Equatable {
@@ -11,82 +9,6 @@ struct BatchGroup: Equatable {
     var level: UInt8
     /// Records in it.
     var count: Int
-}
-
-/// The plain columns of a batch: what can be known without its blob.
-struct BatchRow: Equatable {
-    var id: Int64 = 0
-    /// Least and greatest `order`.
-    var t0: Int64 = 0
-    var t1: Int64 = 0
-    /// Least and greatest `time`.
-    var time0: Int64 = 0
-    var time1: Int64 = 0
-    /// Records.
-    var count = 0
-    /// Bytes of the payloads.
-    var raw = 0
-    /// Store number of the first record.
-    var firstStore: UInt64 = 0
-
-    /// Store number of the last record.
-    var lastStore: UInt64 { firstStore &+ UInt64(max(1, count)) &- 1 }
-
-    /// The `streams` column: the groups, and a CRC-32C over them and these plain columns, so that a
-    /// changed bit in any of them is found as well.
-    func streams(_ groups: [BatchGroup]) -> [UInt8] {
-        var writer = ByteWriter(capacity: 16 + groups.count * 8)
-        writer.varint(UInt64(groups.count))
-        for group in groups {
-            writer.varint(UInt64(bitPattern: group.stream))
-            writer.varint(UInt64(bitPattern: group.instance))
-            writer.u8(group.level)
-            writer.varint(UInt64(group.count))
-        }
-        let sum = writer.bytes.withUnsafeBytes { checksum($0) }
-        writer.u32(sum)
-        return writer.bytes
-    }
-
-    /// The groups of a `streams` column; nil if it, or a plain column, is damaged.
-    func groups(from streams: UnsafeRawBufferPointer) -> [BatchGroup]? {
-        guard count > 0, count <= SpoolLimits.batchRecords, raw >= 0, streams.count > 4,
-            t0 <= t1, time0 <= time1
-        else { return nil }
-        let body = UnsafeRawBufferPointer(rebasing: streams[..<(streams.count - 4)])
-        var end = ByteReader(UnsafeRawBufferPointer(rebasing: streams[(streams.count - 4)...]))
-        var reader = ByteReader(body)
-        do {
-            guard try end.u32() == checksum(body) else { return nil }
-            var groups: [BatchGroup] = []
-            var total = 0
-            for _ in 0..<(try reader.varint()) {
-                let group = BatchGroup(
-                    stream: Int64(bitPattern: try reader.varint()),
-                    instance: Int64(bitPattern: try reader.varint()),
-                    level: try reader.u8(),
-                    count: Int(clamping: try reader.varint())
-                )
-                guard group.level < 8, group.count <= count else { return nil }
-                total += group.count
-                guard total <= count else { return nil }
-                groups.append(group)
-            }
-            return total == count && reader.isAtEnd ? groups : nil
-        } catch {
-            return nil
-        }
-    }
-
-    private func checksum(_ groups: UnsafeRawBufferPointer) -> UInt32 {
-        var writer = ByteWriter(capacity: 56)
-        for value in [t0, t1, time0, time1, Int64(count), Int64(raw)] {
-            writer.u64(UInt64(bitPattern: value))
-        }
-        writer.u64(firstStore)
-        let plain = writer.bytes.withUnsafeBytes { Checksum.crc32c($0) }
-        return Checksum.crc32c(groups, from: plain)
-    }
 }
 
 extension [BatchGroup] {

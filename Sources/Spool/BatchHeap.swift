@@ -23,10 +23,26 @@ struct BatchHeap {
     /// Steps the batch on top to its next match, or lets it go if it has none.
     mutating func advanceTop() {
         guard let first = batches.first else { return }
-        if !first.advance() {
-            batches.swapAt(0, batches.count - 1)
-            batches.removeLast()
-        }
+        if first.advance() { sink() } else { dropTop() }
+    }
+
+    /// Lets the batch on top go.
+    mutating func dropTop() {
+        guard !batches.isEmpty else { return }
+        batches.swapAt(0, batches.count - 1)
+        batches.removeLast()
+        sink()
+    }
+
+    /// Sends all but the batch on top to rest, if they hold more than `limit` bytes.
+    func rest(above limit: Int) {
+        var held = 0
+        for batch in batches { held += batch.bytes }
+        guard held > limit else { return }
+        for batch in batches.dropFirst() where !batch.isAtRest { batch.rest() }
+    }
+
+    private mutating func sink() {
         var parent = 0
         while true {
             var best = parent

@@ -92,76 +92,87 @@ enum EnvelopeColumns {
     ) -> Decoded? {
         guard count * columns <= bytes.count else { return nil }
         var reader = VarintReader(bytes)
-        var out = Decoded()
-        out.groupOf.reserveCapacity(count)
-        out.envelopes.reserveCapacity(count)
-        out.ends.reserveCapacity(count)
-        for _ in 0..<count {
-            let group = reader.next()
-            guard group < UInt64(groups.count) else { return nil }
-            out.groupOf.append(Int(group))
+        let slots = groups.slots
+        var isSound = true
+        let groupOf = [Int](unsafeUninitializedCapacity: count) { out, made in
+            for index in 0..<count {
+                let group = reader.next()
+                if group >= UInt64(groups.count) { isSound = false }
+                out[index] = isSound ? Int(truncatingIfNeeded: group) : 0
+            }
+            made = count
         }
-        decodeSequences(&reader, groups, &out)
-        decodeTimes(&reader, groups, &out)
-        var received: Int64 = 0
-        for index in 0..<count {
-            received &+= reader.nextSigned()
-            out.envelopes[index].received = received
-        }
-        for index in 0..<count {
-            out.envelopes[index].order = out.envelopes[index].time &- reader.nextSigned()
+        guard isSound, !groups.isEmpty else { return nil }
+        let envelopes = [Envelope](unsafeUninitializedCapacity: count) { out, made in
+            decodeSequences(&reader, groups, groupOf, slots, out)
+            made = count
+            decodeTimes(&reader, groupOf, slots, out)
+            var received: Int64 = 0
+            for index in 0..<count {
+                received &+= reader.nextSigned()
+                out[index].received = received
+            }
+            for index in 0..<count { out[index].order = out[index].time &- reader.nextSigned() }
         }
         var end = 0
-        for _ in 0..<count {
-            let length = reader.next()
-            guard length <= UInt64(payloadBytes - end) else { return nil }
-            end += Int(length)
-            out.ends.append(end)
+        let ends = [Int](unsafeUninitializedCapacity: count) { out, made in
+            for index in 0..<count {
+                let length = reader.next()
+                if length > UInt64(payloadBytes - end) { isSound = false }
+                end += isSound ? Int(truncatingIfNeeded: length) : 0
+                out[index] = end
+            }
+            made = count
         }
-        return reader.isBad || !reader.isAtEnd || end != payloadBytes ? nil : out
+        guard isSound, !reader.isBad, reader.isAtEnd, end == payloadBytes else { return nil }
+        return Decoded(envelopes: envelopes, groupOf: groupOf, ends: ends)
     }
 
+    /// Writes the envelopes for the first time: sequence and level, the rest zero.
     private static func decodeSequences(
         _ reader: inout VarintReader,
         _ groups: [BatchGroup],
-        _ out: inout Decoded
+        _ groupOf: [Int],
+        _ slots: (ofGroup: [Int], count: Int),
+        _ out: UnsafeMutableBufferPointer<Envelope>
     ) {
-        let slots = groups.slots
         let levels = groups.map { Level(rawValue: $0.level) ?? .debug }
         var before = [UInt64](repeating: 0, count: slots.count)
-        for group in out.groupOf {
+        for index in groupOf.indices {
+            let group = groupOf[index]
             let slot = slots.ofGroup[group]
             let sequence = before[slot] &+ 1 &+ UInt64(bitPattern: reader.nextSigned())
             before[slot] = sequence
-            out.envelopes.append(Envelope(sequence: sequence, level: levels[group], time: 0))
+            let envelope = Envelope(sequence: sequence, level: levels[group], time: 0)
+            out.initializeElement(at: index, to: envelope)
         }
     }
 
     private static func decodeTimes(
         _ reader: inout VarintReader,
-        _ groups: [BatchGroup],
-        _ out: inout Decoded
+        _ groupOf: [Int],
+        _ slots: (ofGroup: [Int], count: Int),
+        _ out: UnsafeMutableBufferPointer<Envelope>
     ) {
-        let slots = groups.slots
         var before = [Before](repeating: Before(), count: slots.count)
         var last = Before()
-        for (index, group) in out.groupOf.enumerated() {
-            let slot = slots.ofGroup[group]
+        for index in groupOf.indices {
+            let slot = slots.ofGroup[groupOf[index]]
             let from = before[slot].isKnown ? before[slot] : last
             last = Before(time: from.time &+ reader.nextSigned(), isKnown: true)
             before[slot] = last
-            out.envelopes[index].time = last.time
+            out[index].time = last.time
         }
         before = [Before](repeating: Before(), count: slots.count)
         last = Before()
-        for (index, group) in out.groupOf.enumerated() {
-            let slot = slots.ofGroup[group]
+        for index in groupOf.indices {
+            let slot = slots.ofGroup[groupOf[index]]
             let from = before[slot].isKnown ? before[slot] : last
-            let time = out.envelopes[index].time
+            let time = out[index].time
             let step = reader.nextSigned() &+ (time &- from.time)
             last = Before(time: time, boot: from.boot &+ UInt64(bitPattern: step), isKnown: true)
             before[slot] = last
-            out.envelopes[index].boot = last.boot
+            out[index].boot = last.boot
         }
     }
 }

@@ -19,12 +19,14 @@ struct RecordKey: Comparable {
 
 /// An unpacked batch with the records of it that match, in the order in which they are wanted.
 ///
-/// A class so that a merge moves references, not arrays.
+/// A class so that a merge moves references, not arrays. While many batches overlap, those that
+/// wait can rest: they keep what they have found, and are unpacked again when it is their turn.
 final class OpenBatch {
     let row: BatchRow
     let groups: [BatchGroup]
-    private let columns: EnvelopeColumns.Decoded
-    private let payload: [UInt8]
+    private var columns: EnvelopeColumns.Decoded
+    private var payload: [UInt8]
+    private(set) var isAtRest = false
     private let senders: [Catalog.Sender]
     private let kinds: [String]
     /// Indexes of the matching records.
@@ -47,6 +49,25 @@ final class OpenBatch {
         self.payload = payload
         senders = groups.compactMap { catalog.senders[$0.instance] }
         kinds = groups.compactMap { catalog.streams[$0.stream]?.kind }
+    }
+
+    /// Bytes that resting would set free, about.
+    var bytes: Int {
+        payload.count + columns.ends.count * (MemoryLayout<Envelope>.stride + 16)
+    }
+
+    /// Lets go what was unpacked.
+    func rest() {
+        isAtRest = true
+        columns = EnvelopeColumns.Decoded()
+        payload = []
+    }
+
+    /// Takes what was unpacked again.
+    func wake(_ columns: EnvelopeColumns.Decoded, _ payload: [UInt8]) {
+        self.columns = columns
+        self.payload = payload
+        isAtRest = false
     }
 
     /// Finds the records that a query wants, in batch order.

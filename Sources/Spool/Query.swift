@@ -41,6 +41,9 @@ public struct Query: Sendable {
         self.reverse = reverse
     }
 
+    /// True if names or levels matter.
+    var choosesGroups: Bool { !peers.isEmpty || !kinds.isEmpty || levels != nil }
+
     /// True if a record of this time is wanted.
     func wants(time: Int64) -> Bool {
         if let since, time < since { return false }

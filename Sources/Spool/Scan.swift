@@ -26,13 +26,36 @@ struct Scan {
         defer { try? database.execute("COMMIT") }
         catalog = try Catalog(database, query)
         let list = try database.prepare(
-            """
-            SELECT id, t0, t1, time0, time1, n, raw, first_store, streams FROM batch
-            WHERE id >= ? ORDER BY id
-            """
+            "SELECT \(BatchRow.columns) FROM batch WHERE id >= ? ORDER BY id"
         )
         try list.bind(1, fromBatch)
-        while try list.step() { add(list) }
+        var next = fromBatch
+        do {
+            while try list.step() {
+                next = list.integer(0) + 1
+                add(list)
+            }
+        } catch {
+            guard error.isDamaged else { throw error }
+            try salvage(database, from: next)
+        }
+    }
+
+    /// Goes on after a damaged page by single numbers, which often finds what lies behind it.
+    private mutating func salvage(_ database: borrowing Database, from first: Int64) throws {
+        let end = try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'batch'") ?? 0
+        let find = try database.prepare("SELECT \(BatchRow.columns) FROM batch WHERE id = ?")
+        guard first <= end else { return }
+        for id in first...min(end, first + SpoolLimits.salvageBatches) {
+            defer { find.reset() }
+            try find.bind(1, id)
+            do {
+                if try find.step() { add(find) }
+            } catch {
+                guard error.isDamaged else { throw error }
+                report.add(batch: id, records: 0, reason: error.message)
+            }
+        }
     }
 
     /// Sorts by the end at which a merge meets a batch first.
@@ -45,28 +68,31 @@ struct Scan {
     }
 
     private mutating func add(_ list: borrowing Statement) {
-        let row = BatchRow(
-            id: list.integer(0),
-            t0: list.integer(1),
-            t1: list.integer(2),
-            time0: list.integer(3),
-            time1: list.integer(4),
-            count: Int(list.integer(5)),
-            raw: Int(list.integer(6)),
-            firstStore: UInt64(bitPattern: list.integer(7))
-        )
-        guard let groups = list.withBlob(8, { row.groups(from: $0) }), catalog.knows(groups) else {
+        let row = BatchRow(list)
+        guard list.withBlob(8, { row.isSound($0) }), let wanted = wanted(row, list) else {
             let records = min(max(0, row.count), SpoolLimits.batchRecords)
             report.add(batch: row.id, records: records, reason: "its row is damaged")
             return
         }
         lastStore = max(lastStore, row.lastStore)
         let times = row.time0...row.time1
-        guard query.mayWant(times: times) else { return }
-        let wanted = groups.filter { catalog.wants($0, query) }.reduce(0) { $0 + $1.count }
-        guard wanted > 0 else { return }
+        guard wanted > 0, query.mayWant(times: times) else { return }
         let isCounted = query.text == nil && query.wantsAll(times: times)
         if isCounted { counted += UInt64(wanted) }
         rows.append(Row(row: row, isCounted: isCounted))
+    }
+
+    /// How many records of a batch pass names and levels; its groups are not looked at where all
+    /// do.
+    ///
+    /// Nil where they make no sense.
+    private func wanted(_ row: BatchRow, _ list: borrowing Statement) -> Int? {
+        guard query.choosesGroups else { return row.count }
+        guard let groups = list.withBlob(8, { row.groups(from: $0) }), catalog.knows(groups) else {
+            return nil
+        }
+        var wanted = 0
+        for group in groups where catalog.wants(group, query) { wanted += group.count }
+        return wanted
     }
 }

@@ -9,6 +9,10 @@ enum SpoolLimits {
     static let batchRecords = 1 << 16
     /// Bytes of one record's envelope in frame 1 at the most: seven varints of ten bytes.
     static let envelopeBytesMax = 70
+    /// Bytes of unpacked batches that a merge holds; above it, waiting ones are let go.
+    static let mergeBytes = 64 << 20
+    /// Batches looked for one by one behind a damaged page: a forged last number costs no hours.
+    static let salvageBatches: Int64 = 1 << 20
     /// zstd level of the hot tier: speed first (SPOOL.md, 3b).
     static let level: Int32 = 1
     /// No window of a batch is larger than the largest batch: 2^26 = `Limits.batchRawBytesMax`.

@@ -72,6 +72,7 @@ extension SpoolReader {
         _ body: (borrowing RecordView) -> Bool
     ) throws(SpoolError) -> UInt64 {
         do {
+            try refresh()
             guard let from = try firstBatch(after: store) else { return store }
             var scan = try Scan(database, query, fromBatch: from)
             defer { followReport.merge(scan.report) }
@@ -128,23 +129,77 @@ extension SpoolReader {
                 if let from, row.t1 < from.order { continue }
                 guard let batch = try open(row, &scan, withPayload: withPayload) else { continue }
                 batch.sort(reverse: reverse, from: from)
-                if !batch.matches.isEmpty { heap.push(batch) }
+                if batch.matches.isEmpty { continue }
+                heap.push(batch)
+                heap.rest(above: SpoolLimits.mergeBytes)
             }
-            guard let top = heap.top, body(top) else { return }
+            guard let top = heap.top else { return }
+            if top.isAtRest {
+                guard try wake(top, &scan, withPayload: withPayload) else {
+                    heap.dropTop()
+                    continue
+                }
+                heap.rest(above: SpoolLimits.mergeBytes)
+            }
+            guard body(top) else { return }
             heap.advanceTop()
         }
     }
 
-    /// Unpacks a batch and finds its matches; nil where it is damaged, which is reported.
+    /// Unpacks a batch and finds its matches; nil where it has none, or is damaged, which is
+    /// reported.
     private mutating func open(
         _ row: BatchRow,
         _ scan: inout Scan,
         withPayload: Bool
     ) throws -> OpenBatch? {
+        let text = scan.query.text
+        guard let unpacked = try unpack(row, &scan, withPayload: withPayload, text) else {
+            return nil
+        }
+        let batch = OpenBatch(
+            row: row,
+            groups: unpacked.groups,
+            columns: unpacked.columns,
+            payload: unpacked.payload,
+            catalog: scan.catalog
+        )
+        batch.filter(scan.query, scan.catalog)
+        return batch
+    }
+
+    /// Unpacks a resting batch again; false where it cannot be read any more.
+    private mutating func wake(
+        _ batch: OpenBatch,
+        _ scan: inout Scan,
+        withPayload: Bool
+    ) throws -> Bool {
+        guard let unpacked = try unpack(batch.row, &scan, withPayload: withPayload, nil),
+            unpacked.groups == batch.groups
+        else { return false }
+        batch.wake(unpacked.columns, unpacked.payload)
+        return true
+    }
+
+    private struct Unpacked {
+        var groups: [BatchGroup]
+        var columns: EnvelopeColumns.Decoded
+        var payload: [UInt8]
+    }
+
+    private mutating func unpack(
+        _ row: BatchRow,
+        _ scan: inout Scan,
+        withPayload: Bool,
+        _ text: TextPattern?
+    ) throws -> Unpacked? {
         do {
             let (bytes, checksum, streams) = try load(row)
             guard let groups = streams.withUnsafeBytes({ row.groups(from: $0) }) else {
-                throw DamagedBatch(reason: "its row changed")
+                throw DamagedBatch(reason: "its row is damaged")
+            }
+            guard scan.catalog.knows(groups) else {
+                throw DamagedBatch(reason: "its names are not known")
             }
             let result = bytes.withUnsafeBytes { raw in
                 Result { () throws(DamagedBatch) in
@@ -153,20 +208,13 @@ extension SpoolReader {
                         row: row,
                         groups: groups,
                         checksum: checksum,
-                        withPayload: withPayload
+                        withPayload: withPayload,
+                        text: text
                     )
                 }
             }
-            let (columns, payload) = try result.get()
-            let batch = OpenBatch(
-                row: row,
-                groups: groups,
-                columns: columns,
-                payload: payload,
-                catalog: scan.catalog
-            )
-            batch.filter(scan.query, scan.catalog)
-            return batch
+            guard let (columns, payload) = try result.get() else { return nil }
+            return Unpacked(groups: groups, columns: columns, payload: payload)
         } catch let error as DamagedBatch {
             scan.report.add(batch: row.id, records: row.count, reason: error.reason)
         } catch let error as SQLiteError where error.isDamaged {

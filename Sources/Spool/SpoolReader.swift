@@ -11,8 +11,10 @@ public import Telemetry
 /// reader never holds back the checkpoints of the writer.
 public struct SpoolReader: ~Copyable {
     let directory: String
-    let database: Database
-    let blob: Statement
+    private(set) var database: Database
+    private(set) var blob: Statement
+    /// True where the file is read as one that nobody changes: see `open`.
+    private var isStill: Bool
     var decoder: BatchDecoder
 
     /// What `follow` had to skip so far.
@@ -23,16 +25,31 @@ public struct SpoolReader: ~Copyable {
     /// - Throws: `.notFound` if there is none, `.denied`, `.newer`, `.damaged`.
     public init(directory: String) throws(SpoolError) {
         do {
-            let database = try Self.open(directory)
-            let blob = try database.prepare("SELECT data, crc, streams FROM batch WHERE id = ?")
+            var isStill = false
+            let database = try Self.open(directory, &isStill)
+            let blob = try database.prepare(Self.blobByID)
             let decoder = try BatchDecoder()
             self.directory = directory
+            self.isStill = isStill
             self.database = database
             self.blob = blob
             self.decoder = decoder
         } catch {
             throw SpoolError("open spool", directory, error)
         }
+    }
+
+    private static let blobByID = "SELECT data, crc, streams FROM batch WHERE id = ?"
+
+    /// Opens anew where the file was taken as still and a writer has come since.
+    mutating func refresh() throws {
+        guard isStill, Files.size(Schema.log(directory)) > 0 else { return }
+        var isStill = false
+        let fresh = try Self.open(directory, &isStill)
+        let statement = try fresh.prepare(Self.blobByID)
+        blob = statement
+        database = fresh
+        self.isStill = isStill
     }
 
     /// The books of every instance, in the order in which they were first seen.
@@ -97,9 +114,18 @@ public struct SpoolReader: ~Copyable {
         }
     }
 
-    private static func open(_ directory: String) throws -> Database {
+    private static func open(_ directory: String, _ isStill: inout Bool) throws -> Database {
         let path = Schema.database(directory)
         guard Files.exists(path) else {
+            if Files.exists(directory), !Files.isReadable(directory) {
+                throw SpoolError(
+                    operation: "open spool",
+                    subject: directory,
+                    cause: "no right to read the folder",
+                    hint: "run as root or as a member of the folder's group",
+                    kind: .denied
+                )
+            }
             throw SpoolError(
                 operation: "open spool",
                 subject: directory,
@@ -125,6 +151,7 @@ public struct SpoolReader: ~Copyable {
                     kind: .denied
                 )
             }
+            isStill = true
             return try checked(try Database(path: path, mode: .immutable), directory)
         }
     }

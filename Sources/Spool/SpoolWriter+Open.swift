@@ -41,15 +41,19 @@ extension SpoolWriter {
     }
 
     /// One more than the last store number given.
+    ///
+    /// A damaged row at the end does not keep the agent from starting: as many numbers are left out
+    /// as it can have had.
     static func nextStore(_ database: borrowing Database) throws -> UInt64 {
-        let last = try database.prepare(
-            "SELECT first_store, n FROM batch ORDER BY id DESC LIMIT 1"
-        )
-        guard try last.step() else { return 1 }
-        let (first, count) = (last.integer(0), last.integer(1))
-        guard first > 0, count > 0, first < .max - count else {
-            throw TruncatedColumn(name: "first_store")
+        let rows = try database.prepare("SELECT \(BatchRow.columns) FROM batch ORDER BY id DESC")
+        var skipped: UInt64 = 0
+        while try rows.step() {
+            let row = BatchRow(rows)
+            if rows.withBlob(8, { row.groups(from: $0) }) != nil {
+                return row.lastStore + 1 + skipped
+            }
+            skipped += UInt64(SpoolLimits.batchRecords)
         }
-        return UInt64(first + count)
+        return 1 + skipped
     }
 }

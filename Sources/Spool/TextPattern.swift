@@ -10,6 +10,8 @@ public struct TextPattern: Sendable, Equatable {
     /// True if ASCII letters match in either case.
     public let ignoresCase: Bool
     let bytes: [UInt8]
+    /// True if a short escape (`\"`, `\n`, ...) can stand for a byte of the pattern.
+    let holdsSpecial: Bool
     /// Place of the byte that is rarest in JSON: the search jumps from one of it to the next.
     private let anchor: Int
 
@@ -17,6 +19,7 @@ public struct TextPattern: Sendable, Equatable {
     public init(_ text: String) {
         self.text = text
         bytes = Array(text.utf8)
+        holdsSpecial = bytes.contains { $0 < 0x20 || $0 == 0x22 || $0 == 0x2f || $0 == 0x5c }
         ignoresCase = !bytes.contains { (0x41...0x5a).contains($0) }
         var best = 0
         var rank = -1
@@ -61,11 +64,20 @@ public struct TextPattern: Sendable, Equatable {
     /// Makes `copy` the bytes of `source` with ASCII capitals lowered.
     static func lower(_ source: UnsafeRawBufferPointer, into copy: inout [UInt8]) {
         copy = [UInt8](unsafeUninitializedCapacity: source.count) { room, count in
-            for index in 0..<source.count {
-                let byte = source[index]
-                room[index] = byte | (byte &- 0x41 < 26 ? 0x20 : 0)
-            }
+            lower(source, UnsafeMutableRawBufferPointer(room))
             count = source.count
+        }
+    }
+
+    /// Writes the bytes of `source` with ASCII capitals lowered to the start of `target`.
+    static func lower(_ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer) {
+        guard let from = source.baseAddress, let to = target.baseAddress,
+            target.count >= source.count
+        else { return }
+        for index in 0..<source.count {
+            let byte = from.load(fromByteOffset: index, as: UInt8.self)
+            let lowered = byte | (byte &- 0x41 < 26 ? 0x20 : 0)
+            to.storeBytes(of: lowered, toByteOffset: index, as: UInt8.self)
         }
     }
 }

@@ -1,3 +1,4 @@
+import LinuxIO
 import SQLite
 import Spool
 import Telemetry
@@ -81,6 +82,37 @@ import Testing
         }
         // The records do not need them.
         #expect(try scan(fixture).0 == 100)
+    }
+
+    @Test func damagedLastRowDoesNotStopTheWriter() throws {
+        let fixture = try filled()
+        try fixture.alter("UPDATE batch SET n = 1 << 40 WHERE id = 5")
+        var writer = try fixture.writer()
+        #expect(writer.nextStore > 100)
+        let given = try writer.commit(SpoolCommit(records: .init([record(101, at: 900)])))
+        #expect(given != nil)
+        let (seen, report) = try scan(fixture)
+        #expect(seen == 81)
+        #expect(report.damagedBatches == ["batch 5: its row is damaged"])
+    }
+
+    @Test func zeroedPagesCostOnlyWhatLayOnThem() throws {
+        let fixture = try Fixture()
+        var batches: [[Record]] = []
+        for batch in 0..<60 {
+            let noise = (0..<900).map { ($0 * 7_919 + batch * 104_729) % 9_973 }
+            batches.append([record(UInt64(batch + 1), at: Int64(batch), payload: "\(noise)")])
+        }
+        try fixture.store(batches)
+        let path = fixture.directory + "/hot.db"
+        var bytes = try Files.contents(path)
+        let middle = bytes.count / 2 / 8192 * 8192
+        for offset in middle..<middle + 3 * 8192 { bytes[offset] = 0 }
+        let file = try Files.create(path)
+        try Descriptor.write(file.raw, bytes)
+        let (seen, _) = try scan(fixture)
+        #expect(seen >= 40)
+        #expect(seen < 60)
     }
 
     @Test func unknownNamesAreDamage() throws {

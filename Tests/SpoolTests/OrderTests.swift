@@ -83,4 +83,45 @@ import Testing
         }
         #expect(seen == 4)
     }
+
+    /// More unpacked bytes than a merge may hold, all of them overlapping: the waiting ones rest.
+    @Test func manyOverlappingBatchesStayInOrder() throws {
+        let fixture = try Fixture()
+        let text = "\"" + String(repeating: "x", count: (1 << 20) - 100) + "\""
+        var batches: [[Record]] = []
+        for batch in 0..<80 as Range<UInt64> {
+            batches.append([
+                record(2 * batch + 1, at: Int64(batch), payload: text),
+                record(2 * batch + 2, at: Int64(1_000 + batch), payload: text),
+            ])
+        }
+        // Just below where a batch is cut: each holds one large record and two small ones.
+        batches = batches.map { pair in pair.map { small($0) } + pair.prefix(1) }
+        try fixture.store(batches)
+        var reader = try SpoolReader(directory: fixture.directory)
+        var orders: [Int64] = []
+        var bytes = 0
+        _ = try reader.forEach(Query()) { view in
+            orders.append(view.envelope.order)
+            bytes += view.payload.count
+            return true
+        }
+        #expect(orders == orders.sorted())
+        #expect(orders.count == 240)
+        #expect(bytes == 80 * text.utf8.count + 160)
+        let forward = orders
+        orders = []
+        _ = try reader.forEach(Query(reverse: true)) { view in
+            orders.append(view.envelope.order)
+            return true
+        }
+        #expect(orders == Array(forward.reversed()))
+    }
+
+    private func small(_ record: Record) -> Record {
+        var copy = record
+        copy.payload = [0x31]
+        copy.instance.epoch = 2
+        return copy
+    }
 }
