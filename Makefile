@@ -2,7 +2,7 @@
 SWIFT ?= swift
 # Static release: the Swift runtime, SQLite and zstd inside, so that the program needs libc alone.
 STATIC := .build/static-libraries
-RELEASE := -c release --product intel --static-swift-stdlib -Xlinker -s -Xlinker --gc-sections
+RELEASE := -c release --static-swift-stdlib -Xlinker -s -Xlinker --gc-sections
 
 .PHONY: help run test check build bench lint format packages clean
 
@@ -18,11 +18,12 @@ test: packages ## run all tests
 check: packages lint build ## lint, release build and all tests, with warnings as errors
 	INTEL_WARNINGS_AS_ERRORS=1 $(SWIFT) test --disable-xctest
 
-build: packages $(STATIC) ## the static release program, .build/release/intel
-	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE)
+build: packages $(STATIC) ## the static release programs: .build/release/intel, bus-roundtrip
+	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product intel
+	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product bus-roundtrip
 
 bench: build .build/relay ## the figures: bus, spool, size, memory, start-up
-	@Benchmarks/run .build/release/intel .build/relay
+	@Benchmarks/run .build/release .build/relay
 
 lint: ## check the format, changing nothing
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

@@ -78,6 +78,14 @@ let package = Package(
         ),
         .executableTarget(name: "intel", dependencies: ["Commands"], swiftSettings: settings),
 
+        // benchmarks
+        .executableTarget(
+            name: "bus-roundtrip",
+            dependencies: ["NotifyClient", "NotifyProtocol", "LinuxIO"],
+            path: "Benchmarks/BusRoundtrip",
+            swiftSettings: settings
+        ),
+
         // tests
         room(
             "TestKit",
@@ -98,7 +106,10 @@ let package = Package(
             "InternalNotificationTests",
             ["InternalNotification", "NotifyClient", "TestKit", "Telemetry", "LinuxIO", "Basics"]
         ),
-        tests("SpoolTests", ["Spool", "SQLite", "Compression", "TestKit", "Telemetry", "Basics"]),
+        tests(
+            "SpoolTests",
+            ["Spool", "SQLite", "Compression", "TestKit", "Telemetry", "LinuxIO", "Basics"]
+        ),
         tests("AgentTests", ["Agent", "Spool", "TestKit", "Telemetry", "LinuxIO", "Basics"]),
         tests("CommandsTests", ["Commands", "TestKit", "Spool", "Telemetry", "LinuxIO", "Basics"]),
         tests("SystemTests", ["TestKit", "LinuxIO", "Basics", "intel"]),

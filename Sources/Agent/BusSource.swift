@@ -65,8 +65,16 @@ struct BusSource {
     /// Peers that are there, lost ones included.
     var peerCount: Int { peers.count }
 
-    /// Meets a peer: tells it how far it is stored.
-    mutating func meet(_ fingerprint: UInt32, stored: UInt64) {
+    /// Meets peers that are new: tells each how far it is stored.
+    ///
+    /// While the bus is away this fails, and is tried again with the next look.
+    private mutating func meetNewcomers(_ accountedUpTo: (PeerInstance) -> UInt64) {
+        for (fingerprint, link) in reader.links where peers[fingerprint] == nil {
+            meet(fingerprint, stored: accountedUpTo(link.instance))
+        }
+    }
+
+    private mutating func meet(_ fingerprint: UInt32, stored: UInt64) {
         let names = reader.names.peer(fingerprint)
         guard peers[fingerprint] == nil,
             let tokens = try? client.claimAll([
@@ -90,6 +98,7 @@ struct BusSource {
         accountedUpTo: (PeerInstance) -> UInt64,
         _ body: (PeerLink, PeerLink.Found) -> Void
     ) {
+        meetNewcomers(accountedUpTo)
         var batch = NotifyBatch()
         for (fingerprint, link) in reader.links {
             guard link.hasNews, var peer = peers[fingerprint] else { continue }

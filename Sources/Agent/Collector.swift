@@ -168,10 +168,6 @@ struct Collector {
         }
         var kind = change.kind
         if kind == .appeared {
-            source.meet(
-                change.fingerprint,
-                stored: pipeline.books.accountedUpTo(change.instance)
-            )
             // Known and alive before the agent itself was restarted: nothing has changed.
             if isKnown, previous.presence == .alive { return }
             if !isNew { kind = .reappeared }

@@ -82,7 +82,12 @@ extension BrokerState {
         guard connection.registrations[wanted.token] == nil else { return .invalidToken }
         guard (0...Frames.poolRegistersMax).contains(wanted.pool) else { return .invalidRequest }
         if wanted.claims || wanted.pool > 0, let name = names[wanted.name] {
-            let isFree = name.claim.map { $0.connection == connection.number } ?? true
+            let isFree =
+                name.claim.map { claim in
+                    claim.connection == connection.number
+                        || wanted.reclaims && claim.lingersUntil != nil
+                            && claim.credentials == connection.credentials
+                } ?? true
             guard isFree else { return .notAuthorized }
             guard [0, wanted.pool].contains(name.poolCount) || wanted.pool == 0 else {
                 return .invalidRequest
@@ -101,6 +106,7 @@ extension BrokerState {
             name.poolCount = wanted.pool
         }
         if wanted.claims {
+            lingering.removeAll { $0 === name }
             name.claim = Claim(
                 connection: connection.number,
                 credentials: connection.credentials,

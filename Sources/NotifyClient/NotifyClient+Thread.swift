@@ -195,7 +195,9 @@ extension NotifyClient {
             var batch = NotifyBatch()
             var part: [NotifyToken] = []
             while let (token, entry) = rest.first, batch.byteCount < Frames.bytesMax / 4 {
-                batch.append(.register(entry.wanted))
+                var wanted = entry.wanted
+                wanted.reclaims = wanted.claims
+                batch.append(.register(wanted))
                 part.append(token)
                 rest = rest.dropFirst()
             }

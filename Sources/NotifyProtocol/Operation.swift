@@ -10,6 +10,8 @@ public struct Registration: Equatable, Sendable {
     public var delivers = false
     /// The name is to belong to this connection.
     public var claims = false
+    /// The claimer had it before its connection broke, and takes it back even while it lingers.
+    public var reclaims = false
     /// The state that the claimer gives it at once.
     public var state: UInt64 = 0
     /// The state that the broker sets when the claimer's connection ends; it posts then as well.
@@ -158,6 +160,7 @@ public enum Operation: Equatable, Sendable {
         if wanted.delivers { flags |= 1 }
         if wanted.claims { flags |= 2 }
         if wanted.will != nil { flags |= 4 }
+        if wanted.reclaims { flags |= 8 }
         append(.register, flags: flags, to: &writer) { writer in
             writer.u32(wanted.token)
             writer.u32(wanted.linger)
@@ -178,6 +181,7 @@ public enum Operation: Equatable, Sendable {
         wanted.will = flags & 4 != 0 ? will : nil
         wanted.pool = Int(try body.u32())
         wanted.claims = flags & 2 != 0
+        wanted.reclaims = flags & 8 != 0
         wanted.name = try text(&body)
         return wanted
     }
