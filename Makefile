@@ -26,10 +26,10 @@ bench: build .build/relay ## the figures: bus, spool, size, memory, start-up
 	@Benchmarks/run .build/release .build/relay
 
 lint: ## check the format, changing nothing
-	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks Package.swift
 
 format: ## put the format right
-	$(SWIFT) format format --in-place --recursive Sources Tests Package.swift
+	$(SWIFT) format format --in-place --recursive Sources Tests Benchmarks Package.swift
 
 packages: ## install what Debian packages are missing
 	@packaging/install-packages

@@ -8,20 +8,32 @@ internal import NotifyClient
 internal import NotifyProtocol
 internal import Synchronization
 
-/// One side of a round trip: posts quietly, and sleeps until the other side has posted.
-func play(_ rounds: Int, on client: NotifyClient, mine: String, theirs: String) throws {
-    let bell = Mailbox<Bool>(capacity: 4)
-    let own = try client.registerCheck(mine)
-    _ = try client.registerDirect(theirs) { _ in _ = bell.trySend(true) }
+/// Posts, and posts again from the handler of each answer: what a program that reacts would do.
+func ping(_ rounds: Int, on client: NotifyClient) throws {
+    let times = Mutex<[UInt64]>([])
+    let done = Mailbox<Bool>(capacity: 1)
+    let own = try client.registerCheck("bench.ping")
     var batch = NotifyBatch()
     batch.post(own)
-    for _ in 0..<rounds {
-        let start = Clock.system.boot()
-        try client.write(batch)
-        // An answerer that is not there yet has missed the first post.
-        while bell.receive(nanoseconds: 1_000_000_000) == nil { try client.write(batch) }
-        print(Clock.system.boot() - start)
+    let post = batch
+    let started = Mutex<UInt64>(0)
+    _ = try client.registerDirect("bench.pong") { _ in
+        let now = Clock.system.boot()
+        let count = times.withLock { times in
+            times.append(now - started.withLock { $0 })
+            return times.count
+        }
+        if count >= rounds {
+            _ = done.trySend(true)
+        } else {
+            started.withLock { $0 = Clock.system.boot() }
+            try? client.write(post)
+        }
     }
+    started.withLock { $0 = Clock.system.boot() }
+    try client.write(post)
+    _ = done.receive(nanoseconds: 60_000_000_000)
+    for time in times.withLock({ $0 }) { print(time) }
 }
 
 func pong(_ client: NotifyClient) throws {
@@ -57,7 +69,7 @@ let client = try NotifyClient(path: Environment["INTEL_BUS"] ?? "", attachTimeou
 let rounds = arguments.count > 2 ? Int(arguments[2]) ?? 1000 : 1000
 switch arguments.count > 1 ? arguments[1] : "" {
 case "pong": try pong(client)
-case "ping": try play(rounds, on: client, mine: "bench.ping", theirs: "bench.pong")
+case "ping": try ping(rounds, on: client)
 case "state": try state(rounds, on: client)
 default: StandardError.line("usage: bus-roundtrip pong | ping ROUNDS | state ROUNDS")
 }

@@ -90,22 +90,26 @@ public struct PacketSocket: ~Copyable, Sendable {
         into buffer: UnsafeMutableRawBufferPointer,
         waiting: Bool = false
     ) throws(SystemError) -> Packet {
-        var descriptors = [Int32](repeating: -1, count: 4)
+        // On the stack: nearly every packet comes without descriptors.
+        var descriptors: (Int32, Int32, Int32, Int32) = (-1, -1, -1, -1)
         var came: Int32 = 4
         var truncated: Int32 = 0
-        let count = clinux_receive(
-            file.raw,
-            buffer.baseAddress,
-            buffer.count,
-            &descriptors,
-            &came,
-            &truncated,
-            waiting ? 1 : 0
-        )
+        let count = withUnsafeMutableBytes(of: &descriptors) { room in
+            clinux_receive(
+                file.raw,
+                buffer.baseAddress,
+                buffer.count,
+                room.baseAddress?.assumingMemoryBound(to: Int32.self),
+                &came,
+                &truncated,
+                waiting ? 1 : 0
+            )
+        }
         if count < 0 { throw SystemError("receive") }
+        let (a, b, c, d) = descriptors
         return Packet(
             count: count,
-            descriptors: Array(descriptors.prefix(Int(came))),
+            descriptors: came == 0 ? [] : Array([a, b, c, d].prefix(Int(came))),
             isTruncated: truncated != 0
         )
     }

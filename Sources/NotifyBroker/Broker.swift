@@ -108,7 +108,10 @@ struct Broker: ~Copyable {
         guard let client = sockets[number] else { return }
         if readiness.contains(.writable) { unblock(number, client) }
         if client.answer != nil { return }
-        for _ in 0..<Self.framesPerTurn {
+        for turn in 0..<Self.framesPerTurn {
+            // The first frame's events leave before the next look at the socket: latency is made
+            // of system calls. Later frames of a turn share one look, and their events merge.
+            if turn == 1 { flush() }
             let packet: PacketSocket.Packet
             do throws(SystemError) {
                 packet = try receive(client)

@@ -82,6 +82,7 @@ public struct BrokerState {
     ///
     /// - Returns: when the next one ends; nil if none lingers.
     public mutating func tick(now: UInt64) -> UInt64? {
+        if lingering.isEmpty { return nil }
         let over = lingering.filter { ($0.claim?.lingersUntil ?? 0) <= now }
         if !over.isEmpty {
             lingering.removeAll { ($0.claim?.lingersUntil ?? 0) <= now }

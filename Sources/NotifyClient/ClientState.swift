@@ -55,6 +55,19 @@ struct ClientState {
     private var freeTokens: [NotifyToken] = []
     private var nextIndex: NotifyToken = 1
 
+    /// True while some pipe may have been full: only then is it worth looking for them.
+    var hasBlockedPipe = false
+
+    /// Pipes that wait to drain.
+    var blockedPipes: [Int32] {
+        mutating get {
+            guard hasBlockedPipe else { return [] }
+            let found = entries.values.filter(\.isPipePending).compactMap(\.pipe)
+            hasBlockedPipe = !found.isEmpty
+            return found
+        }
+    }
+
     /// A token that nobody has; nil if there are too many.
     mutating func newToken() -> NotifyToken? {
         // Reused only when many are free, so that a stale token rarely meets a new registration.

@@ -20,9 +20,7 @@ extension NotifyClient {
 
     private func read(_ link: Link, _ buffer: inout [UInt8]) {
         while true {
-            let blocked = state.withLock { state in
-                state.entries.values.filter(\.isPipePending).compactMap(\.pipe)
-            }
+            let blocked = state.withLock { $0.blockedPipes }
             if !blocked.isEmpty {
                 Descriptor.wait(
                     readable: link.socket.descriptor,
@@ -77,6 +75,7 @@ extension NotifyClient {
             if case .pipe(let write) = entry.delivery {
                 let isWritten = Descriptor.tryWrite(write, Self.bigEndian(event.token))
                 state.entries[event.token]?.isPipePending = !isWritten
+                if !isWritten { state.hasBlockedPipe = true }
                 return nil
             }
             return entry.delivery
