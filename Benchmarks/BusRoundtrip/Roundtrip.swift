@@ -64,12 +64,19 @@ func state(_ rounds: Int, on client: NotifyClient) throws {
     }
 }
 
-let arguments = CommandLine.arguments
-let client = try NotifyClient(path: Environment["INTEL_BUS"] ?? "", attachTimeout: 5_000_000_000)
-let rounds = arguments.count > 2 ? Int(arguments[2]) ?? 1000 : 1000
-switch arguments.count > 1 ? arguments[1] : "" {
-case "pong": try pong(client)
-case "ping": try ping(rounds, on: client)
-case "state": try state(rounds, on: client)
-default: StandardError.line("usage: bus-roundtrip pong | ping ROUNDS | state ROUNDS")
+@main struct Roundtrip {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        let client = try NotifyClient(
+            path: Environment["INTEL_BUS"] ?? "",
+            attachTimeout: 5_000_000_000
+        )
+        let rounds = arguments.count > 2 ? Int(arguments[2]) ?? 1000 : 1000
+        switch arguments.count > 1 ? arguments[1] : "" {
+        case "pong": try pong(client)
+        case "ping": try ping(rounds, on: client)
+        case "state": try state(rounds, on: client)
+        default: StandardError.line("usage: bus-roundtrip pong | ping ROUNDS | state ROUNDS")
+        }
+    }
 }
