@@ -54,7 +54,7 @@ public struct AgentError: Error, Sendable, CustomStringConvertible {
 
 /// The agent in figures, for the live line and `intel status`.
 public struct AgentFigures: Sendable, Equatable {
-    /// Peers that are alive.
+    /// Peers that are alive, the agent itself among them, as in `intel peers`.
     public var alive = 0
     /// Records committed since the start.
     public var stored: UInt64 = 0

@@ -121,6 +121,7 @@ struct BusSource {
                 batch.setAndPost(peer.takenToken, peer.taken)
             }
             peers[fingerprint] = peer
+            flushIfLarge(&batch)
         }
         write(batch)
     }
@@ -150,6 +151,7 @@ struct BusSource {
             peer.stored = sequence
             peers[fingerprint] = peer
             batch.setAndPost(peer.storedToken, sequence)
+            flushIfLarge(&batch)
         }
         write(batch)
     }
@@ -164,8 +166,16 @@ struct BusSource {
             peers[fingerprint] = peer
             batch.setAndPost(peer.storedToken, peer.stored)
             batch.setAndPost(peer.takenToken, peer.taken)
+            flushIfLarge(&batch)
         }
         write(batch)
+    }
+
+    /// With thousands of peers the acknowledgements of one round are more than one frame.
+    private func flushIfLarge(_ batch: inout NotifyBatch) {
+        guard batch.byteCount > Frames.bytesMax / 2 else { return }
+        write(batch)
+        batch = NotifyBatch()
     }
 
     private func write(_ batch: NotifyBatch) {

@@ -100,10 +100,7 @@ struct Collector {
         for (instance, state) in pipeline.books.peers {
             figures.missing += state.missing
             figures.dropped += state.dropped
-            let isOwn = instance.identifier == BusSource.identifier
-            if !isOwn, state.presence == .alive, !unverified.contains(instance) {
-                figures.alive += 1
-            }
+            if state.presence == .alive, !unverified.contains(instance) { figures.alive += 1 }
         }
         return figures
     }

@@ -22,6 +22,8 @@ final class ChannelReceiver: Sendable {
     private let state = Mutex(State())
     private let thread = Mutex<OwnedThread?>(nil)
     private let wake: Wake?
+    /// When this center began: peers that began later have no past that it could have missed.
+    private let since = UInt64(clamping: Clock.system.wall())
 
     init(names: ChannelNames, queue: DispatchQueue) {
         self.names = names
@@ -75,11 +77,10 @@ final class ChannelReceiver: Sendable {
     private func run(_ client: NotifyClient, own: UInt32, _ wake: Wake) {
         guard let reader = try? ChannelReader(client: client, names: names, own: own, wake: wake)
         else { return }
-        let since = UInt64(clamping: Clock.system.wall())
         while !state.withLock({ $0.isStopped }) {
             let now = Clock.system.boot()
             for change in reader.update(now: now) {
-                tell(change, reader, since: since)
+                tell(change, reader)
             }
             for (fingerprint, link) in reader.links {
                 read(link)
@@ -92,7 +93,7 @@ final class ChannelReceiver: Sendable {
         reader.close()
     }
 
-    private func tell(_ change: PresenceChange, _ reader: ChannelReader, since: UInt64) {
+    private func tell(_ change: PresenceChange, _ reader: ChannelReader) {
         // Who was there before us has a past in its ring: a sibling hears from now on.
         if change.kind == .appeared, change.instance.epoch < since,
             let link = reader.links[change.fingerprint]

@@ -46,7 +46,8 @@ struct Broker: ~Copyable {
     }
 
     private static func listen(_ path: String) throws(SystemError) -> PacketSocket {
-        try Files.makeFolder(Files.parent(of: path), mode: 0o755)
+        // The system's bus is for everybody; anybody else's is private by its folder.
+        try Files.makeFolder(Files.parent(of: path), mode: Environment.uid == 0 ? 0o755 : 0o700)
         do throws(SystemError) {
             return try PacketSocket.listen(at: path, mode: 0o666)
         } catch {
