@@ -110,7 +110,13 @@ let package = Package(
             "SpoolTests",
             ["Spool", "SQLite", "Compression", "TestKit", "Telemetry", "LinuxIO", "Basics"]
         ),
-        tests("AgentTests", ["Agent", "Spool", "TestKit", "Telemetry", "LinuxIO", "Basics"]),
+        tests(
+            "AgentTests",
+            [
+                "Agent", "Spool", "NotifyBroker", "NotifyClient", "InternalNotification",
+                "TestKit", "Telemetry", "LinuxIO", "Basics",
+            ]
+        ),
         tests("CommandsTests", ["Commands", "TestKit", "Spool", "Telemetry", "LinuxIO", "Basics"]),
         tests("SystemTests", ["TestKit", "LinuxIO", "Basics", "intel"]),
         tests("TidyTests", []),
