@@ -14,6 +14,7 @@ struct Collector {
     private let clock: Clock
     private let own: PeerInstance
     private var inFlight = 0
+    private var hasToldFull = false
     /// Instances that were alive when the agent last stopped and have not been seen again yet.
     private var unverified: Set<PeerInstance>
     private let unverifiedUntil: UInt64
@@ -58,6 +59,7 @@ struct Collector {
         source.repeatIfReattached()
         complete()
         for change in source.reader.update(now: now) { note(change, now: now) }
+        tellIfFull()
         read(now: now)
         forgetEnded(now: now)
         if now >= unverifiedUntil, !unverified.isEmpty { buryUnverified(now: now) }
@@ -171,6 +173,18 @@ struct Collector {
         }
         if kind == .left || kind == .died { source.rereadEnded(change.fingerprint) }
         record(kind, change.instance, pid: change.pid, uid: change.uid, wall: wall, now: now)
+    }
+
+    /// Said once each time the limit is met, not once a look.
+    private mutating func tellIfFull() {
+        let isFull = source.reader.isFull
+        if isFull, !hasToldFull {
+            StandardError.line(
+                "intel: meet peer: \(Limits.peersMax) peers are there already, "
+                    + "the others wait with what they have"
+            )
+        }
+        hasToldFull = isFull
     }
 
     private mutating func forgetEnded(now: UInt64) {

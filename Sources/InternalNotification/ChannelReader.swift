@@ -38,6 +38,10 @@ public final class ChannelReader {
 
     /// The peers that are there, lost ones included, and those that have ended but are still read.
     public private(set) var links: [UInt32: PeerLink] = [:]
+    /// True once a peer was passed over because `Limits.peersMax` of them are there.
+    ///
+    /// It keeps its messages, and is met with a later look when others have gone.
+    public private(set) var isFull = false
     /// The channel's names.
     public let names: ChannelNames
 
@@ -147,6 +151,7 @@ public final class ChannelReader {
 
     private func scan(_ changes: inout [PresenceChange], now: UInt64) {
         news.state.withLock { $0.needsScan = false }
+        isFull = false
         guard
             let found = try? client.list(prefix: names.prefix, suffix: PeerNames.epochSuffix)
         else {
@@ -169,7 +174,10 @@ public final class ChannelReader {
     }
 
     private func open(_ fingerprint: UInt32, _ info: NameInfo, _ changes: inout [PresenceChange]) {
-        guard links.count < Limits.peersMax else { return }
+        guard links.count < Limits.peersMax else {
+            isFull = true
+            return
+        }
         let box = news
         guard
             let link = try? PeerLink(
