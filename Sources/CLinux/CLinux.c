@@ -126,8 +126,6 @@ int clinux_thread_name(const char *name) { return pthread_setname_np(pthread_sel
 
 int32_t clinux_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 
-int clinux_pidfd_open(int32_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
-
 int clinux_signalfd(const int *numbers, int count) {
     sigset_t set;
     sigemptyset(&set);
@@ -142,8 +140,6 @@ int clinux_block_broken_pipes(void) {
     sigaddset(&set, SIGPIPE);
     return pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
-
-int clinux_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGTERM); }
 
 int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, const int *standard,
                      const char *directory) {
@@ -169,17 +165,6 @@ int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, con
 int clinux_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
 
 int clinux_lock(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
-
-int clinux_preallocate(int fd, int64_t bytes) { return fallocate(fd, 0, 0, bytes); }
-
-uint64_t clinux_resident_bytes(void) {
-    unsigned long long total = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL) return 0;
-    int found = fscanf(file, "%llu %llu", &total, &resident);
-    fclose(file);
-    return found == 2 ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
 
 int clinux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 

@@ -12,6 +12,8 @@ struct SendJob {
     private(set) var refused: UInt64 = 0
     private(set) var status = ExitStatus.success
     private var last: UInt64 = 0
+    /// The queue is half full and has not moved for the whole timeout.
+    private var isStuck = false
 
     init(messenger: Messenger, template: SendCommand.Template, timeout: UInt64, mayWait: Bool) {
         self.messenger = messenger
@@ -37,7 +39,7 @@ struct SendJob {
 
     private mutating func send(descriptor: Int32, name: String) throws(SystemError) {
         var reader = LineReader(descriptor: descriptor, lineBytesMax: Limits.messageBytesMax)
-        while let line = try reader.next() {
+        while !isStuck, let line = try reader.next() {
             do throws(SendCommand.LineFault) {
                 if reader.isCut {
                     throw SendCommand.LineFault(why: "longer than \(Limits.messageBytesMax) bytes")
@@ -53,9 +55,15 @@ struct SendJob {
 
     private mutating func send(_ message: INMessage) throws(SendCommand.LineFault) {
         do throws(INError) {
-            last = try messenger.sendWaiting(message)
+            last = try messenger.sendWaiting(message, timeout: timeout)
             sent += 1
         } catch {
+            if error == .timedOut {
+                // Nobody takes what is queued: `finish` tells how much of it.
+                last = messenger.statistics.sent
+                isStuck = true
+                return
+            }
             throw SendCommand.LineFault(why: "\(error)")
         }
     }
@@ -63,9 +71,16 @@ struct SendJob {
     /// Waits until all is stored, and tells what was not.
     mutating func finish(busPath: String) {
         if refused > 0 { StandardError.line("intel: \(refused) lines refused, \(sent) sent") }
-        guard mayWait, last > 0 else { return }
-        guard let reason = messenger.wait(for: last, timeout: timeout) else { return }
+        guard mayWait || isStuck, last > 0 else { return }
+        let reason = isStuck ? .timedOut : messenger.wait(for: last, timeout: timeout)
         let statistics = messenger.statistics
+        guard let reason else {
+            if statistics.dropped > 0 {
+                StandardError.line("intel: \(statistics.dropped) lines dropped: the queue was full")
+                status = ExitStatus.failure
+            }
+            return
+        }
         let lost = statistics.sent - statistics.stored
         StandardError.line("intel: \(lost) of \(statistics.sent) lines not stored: \(reason)")
         if !statistics.isAttached {

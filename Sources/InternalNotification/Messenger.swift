@@ -43,15 +43,19 @@ public final class Messenger: Sendable {
         if let failure { throw failure }
     }
 
-    /// Sends one message; where the queue is half full it waits until it is not: for programs that
-    /// would rather wait than lose.
+    /// Sends one message; where the queue is half full it waits until half of it is stored: for
+    /// programs that would rather wait than lose.
     ///
+    /// - Parameter timeout: ns to wait for that.
     /// - Returns: the message's sequence number.
-    public func sendWaiting(_ message: INMessage) throws(INError) -> UInt64 {
+    /// - Throws: why it was refused, or `timedOut`: it is queued then, but the queue does not move.
+    public func sendWaiting(_ message: INMessage, timeout: UInt64) throws(INError) -> UInt64 {
         let sequence = try core.enqueue(message)
-        if sequence % 512 == 0, core.state.withLock({ $0.outbox.isHalfFull }) {
-            _ = wait(for: sequence - 1024 * 8, timeout: .max)
+        let middle: UInt64? = core.state.withLock { state in
+            guard state.outbox.isHalfFull else { return nil }
+            return state.outbox.first + UInt64(state.outbox.count / 2)
         }
+        if let middle, let reason = wait(for: middle, timeout: timeout) { throw reason }
         return sequence
     }
 

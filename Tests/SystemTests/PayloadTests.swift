@@ -120,6 +120,20 @@ import Testing
         }
     }
 
+    @Test("large lines that fill the queue make send wait, and none is dropped")
+    func fullQueue() throws {
+        let station = try Station()
+        try station.startAgent()
+        let count = 600
+        let filler = String(repeating: "large ", count: 12_000)
+        let input = (1...count).map { "\($0) \(filler)\n" }.joined()
+        let sent = try station.run(["send", "--as", "large"], input: Array(input.utf8))
+        #expect(sent.status == 0, "\(sent.error)")
+        let counted = try station.run(["query", "--peer", "large", "--count"])
+        #expect(counted.output == "\(count)\n")
+        #expect(try station.run(["losses"]).status == 0)
+    }
+
     @Test("without an agent send says so, with a hint, and fails")
     func nobodyCollects() throws {
         let station = try Station()

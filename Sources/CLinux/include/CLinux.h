@@ -45,13 +45,10 @@ int clinux_seal_future_write(int fd);
 
 int clinux_thread_name(const char *name);
 int32_t clinux_thread_id(void);
-int clinux_pidfd_open(int32_t pid);
 /* Blocks the signals in `numbers` for this thread (and those it starts) and opens a signalfd. */
 int clinux_signalfd(const int *numbers, int count);
 /* Blocks SIGPIPE for this thread: a write to a closed pipe fails with EPIPE instead. */
 int clinux_block_broken_pipes(void);
-/* Sends SIGTERM to this process when its parent dies. */
-int clinux_die_with_parent(void);
 /* Starts `path` with descriptors 0, 1 and 2 replaced (-1 keeps); returns the pid. */
 int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, const int *standard,
                      const char *directory);
@@ -62,10 +59,7 @@ int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, con
 int clinux_pipe(int *ends);
 /* flock(LOCK_EX | LOCK_NB). */
 int clinux_lock(int fd);
-int clinux_preallocate(int fd, int64_t bytes);
 
-/* Resident and peak resident bytes of this process; 0 where /proc does not tell. */
-uint64_t clinux_resident_bytes(void);
 
 /* --- words shared between processes --- */
 
