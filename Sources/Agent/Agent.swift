@@ -26,7 +26,7 @@ public final class Agent: Sendable {
     /// - Throws: `AgentError` or `SpoolError`, with nothing left running.
     public init(_ options: AgentOptions) throws {
         wake = try Wake()
-        let books = try spool.start(
+        try spool.start(
             directory: options.spool,
             durability: options.durability,
             completed: wake
@@ -36,7 +36,7 @@ public final class Agent: Sendable {
             broker.withLock { $0 = hosted }
             isHostingBus = hosted != nil
             let client = try Self.connect(options)
-            try startCollecting(client, options, books)
+            try startCollecting(client, options)
         } catch {
             spool.stop()
             broker.withLock { $0 }?.stop()
@@ -108,14 +108,11 @@ public final class Agent: Sendable {
     }
 
     /// Starts the thread; the source is made inside it and never leaves.
-    private func startCollecting(
-        _ client: NotifyClient,
-        _ options: AgentOptions,
-        _ books: [PeerState]
-    ) throws {
-        let started = Mailbox<AgentError?>(capacity: 1)
+    private func startCollecting(_ client: NotifyClient, _ options: AgentOptions) throws {
+        let started = Mailbox<(any Error)?>(capacity: 1)
         let made = try OwnedThread("collect") { [self] in
-            do throws(AgentError) {
+            do {
+                let books = try StoredBooks(directory: options.spool).open()
                 let source = try Self.attach(client, options, wake)
                 _ = started.trySend(nil)
                 collect(source, books)
@@ -127,7 +124,7 @@ public final class Agent: Sendable {
         collectThread.withLock { $0 = made }
     }
 
-    private func collect(_ source: BusSource, _ books: [PeerState]) {
+    private func collect(_ source: BusSource, _ books: Books) {
         let clock = Clock.system
         var collector = Collector(
             source: source,

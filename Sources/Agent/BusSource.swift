@@ -68,9 +68,9 @@ struct BusSource {
     /// Meets peers that are new: tells each how far it is stored.
     ///
     /// While the bus is away this fails, and is tried again with the next look.
-    private mutating func meetNewcomers(_ accountedUpTo: (PeerInstance) -> UInt64) {
+    private mutating func meetNewcomers(_ books: inout Books) {
         for (fingerprint, link) in reader.links where peers[fingerprint] == nil {
-            meet(fingerprint, stored: accountedUpTo(link.instance))
+            meet(fingerprint, stored: books.accountedUpTo(link.instance))
         }
     }
 
@@ -92,29 +92,27 @@ struct BusSource {
         try? client.write(batch)
     }
 
-    /// Reads what is new in all rings while `hasRoom` says so, and acknowledges what was taken.
-    mutating func read(
-        hasRoom: () -> Bool,
-        accountedUpTo: (PeerInstance) -> UInt64,
-        _ body: (PeerLink, PeerLink.Found) -> Void
-    ) {
-        meetNewcomers(accountedUpTo)
+    /// Hands what is new in all rings to the pipeline while it has room, and acknowledges what was
+    /// taken.
+    mutating func read(into pipeline: inout Pipeline, received: Int64, now: UInt64) {
+        meetNewcomers(&pipeline.books)
         var batch = NotifyBatch()
         for (fingerprint, link) in reader.links {
             guard link.hasNews, var peer = peers[fingerprint] else { continue }
             let hasEnded = reader.hasEnded(fingerprint)
-            while hasRoom(), let found = link.next() {
-                guard case .transfer(let descriptor, _) = found else {
-                    body(link, found)
-                    continue
+            while pipeline.batcher.hasRoom, let found = link.next() {
+                switch found {
+                case .damaged(let descriptor, let reason):
+                    pipeline.reject(descriptor, reason, from: link.instance, received, now)
+                case .transfer(let descriptor, let json):
+                    peer.sent = max(peer.sent, descriptor.sent)
+                    if !peer.isSynchronous, !hasEnded {
+                        let expected = pipeline.books.accountedUpTo(link.instance) + 1
+                        guard descriptor.sequences.lowerBound <= expected else { continue }
+                        peer.isSynchronous = true
+                    }
+                    pipeline.accept(json, descriptor, from: link.instance, received, now)
                 }
-                peer.sent = max(peer.sent, descriptor.sent)
-                if !peer.isSynchronous, !hasEnded {
-                    let expected = accountedUpTo(link.instance) + 1
-                    guard descriptor.sequences.lowerBound <= expected else { continue }
-                    peer.isSynchronous = true
-                }
-                body(link, found)
             }
             if link.lastNumber != peer.taken {
                 peer.taken = link.lastNumber

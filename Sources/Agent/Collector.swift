@@ -21,7 +21,7 @@ struct Collector {
 
     init(
         source: BusSource,
-        books: [PeerState],
+        books: Books,
         spool: SpoolThread,
         clock: Clock,
         credentials: (pid: Int32, uid: UInt32)
@@ -31,10 +31,8 @@ struct Collector {
         self.clock = clock
         let now = clock.wall()
         own = PeerInstance(identifier: BusSource.identifier, epoch: UInt64(clamping: now))
-        pipeline = Pipeline(books: Books(books))
-        unverified = Set(
-            books.filter { $0.presence == .alive || $0.presence == .lost }.map(\.instance)
-        )
+        pipeline = Pipeline(books: books)
+        unverified = Set(books.peers.keys)
         unverifiedUntil = clock.boot() + Limits.lostAfter
         pipeline.books.update(own) { state in
             state.fingerprint = ChannelNames.fingerprint(of: BusSource.identifier, attempt: 1)
@@ -58,7 +56,10 @@ struct Collector {
         let now = clock.boot()
         source.repeatIfReattached()
         complete()
-        for change in source.reader.update(now: now) { note(change, now: now) }
+        // Presence changes are records too: where there is no room for records, they wait.
+        if pipeline.batcher.hasRoom {
+            for change in source.reader.update(now: now) { note(change, now: now) }
+        }
         tellIfFull()
         read(now: now)
         forgetEnded(now: now)
@@ -99,10 +100,11 @@ struct Collector {
         figures.failure = written.failure
         figures.duplicates = pipeline.duplicates
         figures.malformed = pipeline.malformed
-        for (instance, state) in pipeline.books.peers {
-            figures.missing += state.missing
-            figures.dropped += state.dropped
-            if state.presence == .alive, !unverified.contains(instance) { figures.alive += 1 }
+        let totals = pipeline.books.totals
+        figures.missing = totals.missing
+        figures.dropped = totals.dropped
+        figures.alive = pipeline.books.peers.count { instance, state in
+            state.presence == .alive && !unverified.contains(instance)
         }
         return figures
     }
@@ -112,24 +114,20 @@ struct Collector {
             inFlight -= 1
             source.acknowledge(consignment.acknowledgements)
         }
+        if inFlight == 0 { letGo() }
+    }
+
+    /// Peers that ended long ago make room; a quarter at a time, so that it is rarely done.
+    private mutating func letGo() {
+        guard pipeline.books.peers.count > Limits.peersMax + source.peerCount else { return }
+        let linked = Set(source.reader.links.values.map(\.instance))
+        pipeline.books.letGo(downTo: Limits.peersMax * 3 / 4 + linked.count) {
+            linked.contains($0)
+        }
     }
 
     private mutating func read(now: UInt64) {
-        let received = clock.wall()
-        var pipeline = self.pipeline
-        self.pipeline = Pipeline(books: Books())
-        source.read(
-            hasRoom: { pipeline.batcher.hasRoom },
-            accountedUpTo: { pipeline.books.accountedUpTo($0) }
-        ) { link, found in
-            switch found {
-            case .transfer(let descriptor, let json):
-                pipeline.accept(json, descriptor, from: link.instance, received: received, now: now)
-            case .damaged(let descriptor, let reason):
-                pipeline.reject(descriptor, reason, from: link.instance, received, now)
-            }
-        }
-        self.pipeline = pipeline
+        source.read(into: &pipeline, received: clock.wall(), now: now)
     }
 
     private mutating func seal(now: UInt64, isLast: Bool = false) {

@@ -16,6 +16,8 @@ struct Pipeline {
     private(set) var duplicates: UInt64 = 0
     /// Records or transfers that could not be read.
     private(set) var malformed: UInt64 = 0
+    /// Records stored under `intel.other`, since there are too many kinds.
+    private(set) var relabelled: UInt64 = 0
 
     init(books: Books) {
         self.books = books
@@ -26,20 +28,18 @@ struct Pipeline {
         _ json: [UInt8],
         _ descriptor: TransferDescriptor,
         from instance: PeerInstance,
-        received: Int64,
-        now: UInt64
+        _ received: Int64,
+        _ now: UInt64
     ) {
         batcher.begin(now: now)
         if descriptor.isUrgent { batcher.isUrgent = true }
         let index = batcher.records.index(of: instance)
-        var rest = self
-        self = Pipeline(books: Books())
         let fault = json.withUnsafeBytes { bytes -> JSONFault? in
             do throws(JSONFault) {
                 try MessageCodec.forEach(bytes) { element in
                     switch element {
                     case .message(let message):
-                        rest.accept(
+                        accept(
                             message,
                             UnsafeRawBufferPointer(rebasing: bytes[message.payload]),
                             index,
@@ -47,7 +47,7 @@ struct Pipeline {
                             received: received
                         )
                     case .dropped(let sequences, let reason):
-                        rest.drop(sequences, reason, instance, time: received)
+                        drop(sequences, reason, instance, time: received)
                     }
                 }
                 return nil
@@ -55,7 +55,6 @@ struct Pipeline {
                 return error
             }
         }
-        self = rest
         if let fault {
             reject(descriptor, "malformed transfer: \(fault)", from: instance, received, now)
         }
@@ -152,7 +151,10 @@ struct Pipeline {
     /// A kind beyond the limit is stored under one common name: nothing is lost but its label.
     private mutating func admitted(_ kind: String) -> String {
         if kinds.contains(kind) { return kind }
-        guard kinds.count < Limits.kindsMax else { return "intel.other" }
+        guard kinds.count < Limits.kindsMax else {
+            relabelled += 1
+            return "intel.other"
+        }
         kinds.insert(kind)
         return kind
     }

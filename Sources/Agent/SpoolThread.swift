@@ -30,24 +30,22 @@ final class SpoolThread: Sendable {
     private let mustGiveUp = Atomic<Bool>(false)
     private let thread = Mutex<OwnedThread?>(nil)
 
-    /// Opens the spool on a new thread.
-    ///
-    /// - Returns: what the books said of every peer.
-    func start(directory: String, durability: Durability, completed: Wake) throws -> [PeerState] {
-        let opened = Mailbox<Result<[PeerState], any Error>>(capacity: 1)
+    /// Opens the spool on a new thread; returns once it is open.
+    func start(directory: String, durability: Durability, completed: Wake) throws {
+        let opened = Mailbox<(any Error)?>(capacity: 1)
         let made = try OwnedThread("spool") { [self] in
             do {
                 var writer = try SpoolWriter(directory: directory, durability: durability)
                 let checkpointer = try Checkpointer(directory: directory)
-                _ = opened.trySend(.success(try writer.loadPeers()))
+                _ = opened.trySend(nil)
                 run(&writer, checkpointer, completed)
                 checkpointer.stop()
             } catch {
-                _ = opened.trySend(.failure(error))
+                _ = opened.trySend(error)
             }
         }
         thread.withLock { $0 = made }
-        return try opened.receive()?.get() ?? []
+        if let failure = opened.receive() ?? nil { throw failure }
     }
 
     /// Hands a commit over; false if too many wait.

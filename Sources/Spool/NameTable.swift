@@ -1,9 +1,10 @@
 internal import SQLite
 internal import Telemetry
 
-/// Row numbers of instances and streams, as the writer has met them.
+/// Row numbers of instances and streams, as the writer has met them lately.
 ///
-/// What a transaction added is forgotten again if it fails.
+/// What a transaction added is forgotten again if it fails. Beyond `SpoolLimits.namesMax` all are
+/// forgotten, and met anew in the file.
 struct NameTable: ~Copyable {
     private struct StreamKey: Hashable {
         var peer: String
@@ -59,6 +60,8 @@ struct NameTable: ~Copyable {
     }
 
     mutating func keep() {
+        if instances.count > SpoolLimits.namesMax { instances = [:] }
+        if streams.count > SpoolLimits.namesMax { streams = [:] }
         newInstances.removeAll(keepingCapacity: true)
         newStreams.removeAll(keepingCapacity: true)
     }

@@ -50,19 +50,44 @@ enum PeerRow {
         return id
     }
 
-    /// Every state of the spool with the number of its row, in the order of the rows.
-    static func all(_ database: borrowing Database) throws -> [(id: Int64, state: PeerState)] {
-        let statement = try database.prepare("SELECT id, \(columns) FROM peer_state ORDER BY id")
-        var found: [(id: Int64, state: PeerState)] = []
-        while try statement.step() {
-            found.append((statement.integer(0), try read(statement)))
+    /// Hands out every state of the spool in the order of the rows.
+    ///
+    /// - Returns: instances whose rows are damaged; they are passed over.
+    static func forEach(
+        _ database: borrowing Database,
+        _ body: (PeerState) -> Void
+    ) throws(SQLiteError) -> [PeerInstance] {
+        let rows = try database.prepare("SELECT id, \(columns) FROM peer_state ORDER BY id")
+        var damaged: [PeerInstance] = []
+        while try rows.step() {
+            do {
+                body(try read(rows))
+            } catch {
+                damaged.append(instance(rows))
+            }
         }
-        return found
+        return damaged
+    }
+
+    /// The state of one instance; nil if the spool has none.
+    static func find(
+        _ instance: PeerInstance,
+        _ database: borrowing Database
+    ) throws -> PeerState? {
+        let rows = try database.prepare(
+            "SELECT id, \(columns) FROM peer_state WHERE peer = ? AND epoch = ?"
+        )
+        try rows.bind(1, instance.identifier)
+        try rows.bind(2, Int64(bitPattern: instance.epoch))
+        return try rows.step() ? read(rows) : nil
+    }
+
+    private static func instance(_ row: borrowing Statement) -> PeerInstance {
+        PeerInstance(identifier: row.text(1), epoch: UInt64(bitPattern: row.integer(2)))
     }
 
     private static func read(_ row: borrowing Statement) throws -> PeerState {
-        let epoch = UInt64(bitPattern: row.integer(2))
-        var state = PeerState(instance: PeerInstance(identifier: row.text(1), epoch: epoch))
+        var state = PeerState(instance: instance(row))
         state.fingerprint = UInt32(truncatingIfNeeded: row.integer(3))
         state.apikey = row.text(4)
         state.pid = Int32(truncatingIfNeeded: row.integer(5))

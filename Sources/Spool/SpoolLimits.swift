@@ -17,6 +17,8 @@ enum SpoolLimits {
     static let level: Int32 = 1
     /// No window of a batch is larger than the largest batch: 2^26 = `Limits.batchRawBytesMax`.
     static let windowLogMax: Int32 = 26
+    /// Row numbers of instances, and of streams, that the writer keeps in memory.
+    static let namesMax = 20_000
     /// How long a connection waits for a lock, in milliseconds.
     static let busyTimeout: Int32 = 5000
     /// How long a truncating checkpoint may hold up the writer, in milliseconds.

@@ -54,10 +54,36 @@ public struct SpoolReader: ~Copyable {
 
     /// The books of every instance, in the order in which they were first seen.
     public func peers() throws(SpoolError) -> [PeerState] {
+        var found: [PeerState] = []
+        let damaged = try forEachPeer { found.append($0) }
+        if let instance = damaged.first {
+            throw SpoolError(
+                operation: "read peers of spool",
+                subject: directory,
+                cause: "the books of '\(instance)' are damaged",
+                kind: .damaged
+            )
+        }
+        return found
+    }
+
+    /// Hands out the books of every instance, in the order in which they were first seen.
+    ///
+    /// - Returns: instances whose books are damaged; they are passed over.
+    public func forEachPeer(_ body: (PeerState) -> Void) throws(SpoolError) -> [PeerInstance] {
         do {
-            return try PeerRow.all(database).map(\.state)
+            return try PeerRow.forEach(database, body)
         } catch {
             throw SpoolError("read peers of spool", directory, error)
+        }
+    }
+
+    /// The books of one instance; nil if the spool has none.
+    public func peer(_ instance: PeerInstance) throws(SpoolError) -> PeerState? {
+        do {
+            return try PeerRow.find(instance, database)
+        } catch {
+            throw SpoolError("read books in spool", directory, error)
         }
     }
 

@@ -68,18 +68,6 @@ public struct SpoolWriter: ~Copyable {
         }
     }
 
-    /// The books of every instance the spool knows, as they were last committed.
-    public mutating func loadPeers() throws(SpoolError) -> [PeerState] {
-        do {
-            let rows = try PeerRow.all(database)
-            for row in rows { names.remember(row.state.instance, as: row.id) }
-            names.keep()
-            return rows.map(\.state)
-        } catch {
-            throw SpoolError("read peers of spool", directory, error)
-        }
-    }
-
     /// Stores everything of `commit` in one transaction.
     ///
     /// - Returns: the store numbers that its records got; nil where it has none.

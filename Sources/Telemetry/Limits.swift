@@ -35,7 +35,8 @@ public enum Limits {
 
     /// UTF-8 bytes of an identifier or a kind: bus names are cut from them and stay below 511.
     public static let nameBytesMax = 255
-    /// Peer instances whose state the agent keeps in memory; the longest gone is let go first.
+    /// Peers that are there at the same time; also ended ones whose books stay in memory, of which
+    /// the longest gone is let go first and looked up in the spool when it comes again.
     public static let peersMax = 10_000
     /// Different kinds of one agent run: a peer cannot invent streams without bound.
     public static let kindsMax = 10_000

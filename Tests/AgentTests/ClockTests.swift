@@ -30,7 +30,7 @@ import Testing
         )
         let wake = try Wake()
         let spool = SpoolThread()
-        let books = try spool.start(
+        try spool.start(
             directory: folder.file("spool"),
             durability: .normal,
             completed: wake
@@ -42,7 +42,7 @@ import Testing
                 wake: wake,
                 clock: clock
             ),
-            books: books,
+            books: try StoredBooks(directory: folder.file("spool")).open(),
             spool: spool,
             clock: clock,
             credentials: (1, 0)

@@ -31,7 +31,7 @@ import Testing
     }
 
     private func accept(_ pipeline: inout Pipeline, _ text: [UInt8], received: Int64 = 1 << 40) {
-        pipeline.accept(text, descriptor(1...10), from: peer, received: received, now: 1)
+        pipeline.accept(text, descriptor(1...10), from: peer, received, 1)
     }
 
     @Test func everyNumberIsTakenOnce() {
@@ -108,8 +108,8 @@ import Testing
             json(1...3) { $0 * 10 + 5 },
             descriptor(1...3),
             from: other,
-            received: 99,
-            now: 1
+            99,
+            1
         )
         let (records, _) = pipeline.batcher.take()
         #expect(records.entries.map(\.envelope.order) == [10, 15, 20, 25, 30, 35])

@@ -100,9 +100,10 @@ import Testing
         )
         other.presence = .left
         _ = try writer.commit(SpoolCommit(peers: [other]))
-        #expect(try writer.loadPeers() == [state, other])
         let reader = try SpoolReader(directory: fixture.directory)
         #expect(try reader.peers() == [state, other])
+        #expect(try reader.peer(instance) == state)
+        #expect(try reader.peer(PeerInstance(identifier: "nobody", epoch: 1)) == nil)
         #expect(try reader.losses() == [loss])
         (sent.pid, sent.uid, sent.store) = (812, 1000, 1)
         #expect(try fixture.records() == [sent])
@@ -114,7 +115,7 @@ import Testing
         var writer = try fixture.writer()
         #expect(writer.nextStore == 3)
         #expect(try writer.commit(SpoolCommit(records: .init([record(3, at: 3)]))) == 3...3)
-        #expect(try writer.loadPeers().count == 1)
+        #expect(try SpoolReader(directory: fixture.directory).peers().count == 1)
         #expect(try fixture.records().map(\.store) == [1, 2, 3])
     }
 }
