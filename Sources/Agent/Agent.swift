@@ -114,8 +114,10 @@ public final class Agent: Sendable {
             do {
                 let books = try StoredBooks(directory: options.spool).open()
                 let source = try Self.attach(client, options, wake)
+                let report = AgentReport(options, isHostingBus: isHostingBus)
+                var desk = try Desk(wake: wake, report: report)
                 _ = started.trySend(nil)
-                collect(source, books)
+                collect(source, books, &desk)
             } catch {
                 _ = started.trySend(error)
             }
@@ -124,7 +126,7 @@ public final class Agent: Sendable {
         collectThread.withLock { $0 = made }
     }
 
-    private func collect(_ source: BusSource, _ books: Books) {
+    private func collect(_ source: BusSource, _ books: Books, _ desk: inout Desk) {
         let clock = Clock.system
         var collector = Collector(
             source: source,
@@ -133,18 +135,17 @@ public final class Agent: Sendable {
             clock: clock,
             credentials: (Environment.pid, Environment.uid)
         )
-        var nextFigures: UInt64 = 0
         while !mustStop.load(ordering: .sequentiallyConsistent) {
             let next = collector.turn()
             let now = clock.boot()
-            if now >= nextFigures {
-                nextFigures = now + 250_000_000
-                let figures = collector.figures
+            if desk.isDue(now: now) {
+                let figures = desk.note(collector.figures, now: now)
                 figuresBox.withLock { $0 = figures }
             }
-            wake.wait(nanoseconds: next > now ? next - now : 1)
+            desk.wait(nanoseconds: next > now ? next - now : 1)
         }
         collector.finish()
+        desk.close()
         spool.stop()
         collector.close()
         let figures = collector.figures

@@ -51,26 +51,3 @@ public struct AgentError: Error, Sendable, CustomStringConvertible {
         self.hint = hint
     }
 }
-
-/// The agent in figures, for the live line and `intel status`.
-public struct AgentFigures: Sendable, Equatable {
-    /// Peers that are alive, the agent itself among them, as in `intel peers`.
-    public var alive = 0
-    /// Records committed since the start.
-    public var stored: UInt64 = 0
-    /// Commits since the start.
-    public var commits: UInt64 = 0
-    /// Records missing, over all peers in the books.
-    public var missing: UInt64 = 0
-    /// Records dropped with a reason, over all peers in the books.
-    public var dropped: UInt64 = 0
-    /// Records that came more than once and were stored once, since the start.
-    public var duplicates: UInt64 = 0
-    /// Transfers that could not be read, since the start.
-    public var malformed: UInt64 = 0
-    /// Why the last commit failed; nil while all is well.
-    public var failure: String?
-
-    /// Nothing has happened yet.
-    public init() {}
-}

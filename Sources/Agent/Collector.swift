@@ -65,6 +65,8 @@ struct Collector {
         forgetEnded(now: now)
         if now >= unverifiedUntil, !unverified.isEmpty { buryUnverified(now: now) }
         seal(now: now)
+        // A commit that ends rings the bell.
+        guard pipeline.batcher.hasRoom else { return now + Limits.batchDelay }
         var next = source.reader.nextUpdate
         if inFlight == 0, let due = pipeline.batcher.due { next = min(next, due) }
         return next
@@ -100,6 +102,12 @@ struct Collector {
         figures.failure = written.failure
         figures.duplicates = pipeline.duplicates
         figures.malformed = pipeline.malformed
+        figures.relabelled = pipeline.relabelled
+        figures.waitingBytes = pipeline.batcher.bytes
+        figures.commitsInFlight = inFlight
+        figures.booksInMemory = pipeline.books.peers.count
+        figures.isAttached = source.client.isAttached
+        figures.isFull = source.reader.isFull
         let totals = pipeline.books.totals
         figures.missing = totals.missing
         figures.dropped = totals.dropped

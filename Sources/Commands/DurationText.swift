@@ -40,6 +40,16 @@ enum DurationText {
         return parts > 0 ? total : nil
     }
 
+    /// The two largest units of a span in seconds: `3d 4h`, `1m 5s`, `0s`.
+    static func short(_ seconds: UInt64) -> String {
+        let parts = [
+            (seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"),
+            (seconds % 60, "s"),
+        ]
+        let first = parts.firstIndex { $0.0 > 0 } ?? parts.count - 1
+        return parts[first...].prefix(2).map { "\($0.0)\($0.1)" }.joined(separator: " ")
+    }
+
     private static func nanoseconds(_ name: String) -> Int64? {
         units.first { $0.names.contains(name) }?.nanoseconds
     }

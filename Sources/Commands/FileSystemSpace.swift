@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 
 /// How full a file system is.

@@ -1,3 +1,4 @@
+internal import Basics
 internal import LinuxIO
 
 /// Reads the machine's state from /proc.

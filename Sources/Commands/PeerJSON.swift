@@ -1,3 +1,4 @@
+internal import Basics
 internal import Telemetry
 
 /// A peer instance and its books as JSON objects.

@@ -86,7 +86,7 @@ extension INValue {
     /// Reads JSON text; `null` where it is not valid.
     ///
     /// The depth limit bounds the recursion.
-    init(json bytes: UnsafeRawBufferPointer) {
+    public init(json bytes: UnsafeRawBufferPointer) {
         guard (try? JSONScanner.validate(bytes)) != nil else {
             self = .null
             return

@@ -34,6 +34,14 @@ public enum Environment {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Bytes of memory that this process holds; 0 if /proc does not tell.
+    public static var residentBytes: UInt64 {
+        guard let text = try? Files.contents("/proc/self/statm", limit: 256) else { return 0 }
+        let fields = String(decoding: text, as: UTF8.self).split(separator: " ")
+        return (fields.count > 1 ? UInt64(fields[1]) ?? 0 : 0)
+            * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
     /// Processors that this process may use.
     public static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }

@@ -40,13 +40,30 @@ public struct PacketSocket: ~Copyable, Sendable {
     public var descriptor: Int32 { file.raw }
 
     /// Connects to the socket at `path`.
+    ///
+    /// - Throws: EAGAIN (`wouldBlock`) after a second where a listener that has stopped accepting
+    ///   has its backlog full.
     public static func connect(to path: String) throws(SystemError) -> PacketSocket {
         let made = PacketSocket(owning: try newSocket("connect", path))
+        made.limitSending(seconds: 1)
         let result = try withAddress("connect", path) { address, size in
             Glibc.connect(made.file.raw, address, size)
         }
         guard result == 0 else { throw SystemError("connect", path) }
+        made.limitSending(seconds: 0)
         return made
+    }
+
+    /// How long connecting or sending may block, in seconds; 0: for ever.
+    private func limitSending(seconds: Int) {
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(
+            file.raw,
+            SOL_SOCKET,
+            SO_SNDTIMEO,
+            &limit,
+            socklen_t(MemoryLayout<timeval>.size)
+        )
     }
 
     /// Listens at `path`.
@@ -169,10 +186,16 @@ public struct PacketSocket: ~Copyable, Sendable {
     ) throws(SystemError) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw SystemError(operation, path, code: ENAMETOOLONG)
+        var bytes = Array(path.utf8)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        // A longer path is reached through an open descriptor of its folder.
+        var folder: Int32 = -1
+        defer { if folder >= 0 { Descriptor.close(folder) } }
+        if bytes.count >= room {
+            folder = try Files.openToRead(Files.parent(of: path)).take()
+            bytes = Array("/proc/self/fd/\(folder)/\(Files.name(of: path))".utf8)
         }
+        guard bytes.count < room else { throw SystemError(operation, path, code: ENAMETOOLONG) }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -21,6 +21,11 @@ public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
         self.init(operation, subject, code: errno)
     }
 
+    /// An answer that did not come in time: ETIMEDOUT.
+    public static func timedOut(_ operation: String, _ subject: String) -> SystemError {
+        SystemError(operation, subject, code: ETIMEDOUT)
+    }
+
     /// The kernel's reason in words: `No such file or directory`.
     public var reason: String {
         guard let text = strerror(code) else { return "error \(code)" }

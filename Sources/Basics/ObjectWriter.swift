@@ -1,29 +1,30 @@
-internal import Basics
-
 /// Writes a JSON object key by key.
-struct ObjectWriter {
+public struct ObjectWriter {
     private var bytes: [UInt8] = [UInt8(ascii: "{")]
 
+    /// An empty object.
+    public init() {}
+
     /// The whole object.
-    var finished: [UInt8] { bytes + [UInt8(ascii: "}")] }
+    public var finished: [UInt8] { bytes + [UInt8(ascii: "}")] }
 
     /// True while nothing has been added.
-    var isEmpty: Bool { bytes.count == 1 }
+    public var isEmpty: Bool { bytes.count == 1 }
 
     /// Adds a whole number.
-    mutating func add(_ key: String, _ value: UInt64) {
+    public mutating func add(_ key: String, _ value: UInt64) {
         start(key)
         bytes.appendDecimal(value)
     }
 
     /// Adds a whole number that may be negative.
-    mutating func add(_ key: String, _ value: Int64) {
+    public mutating func add(_ key: String, _ value: Int64) {
         start(key)
         bytes.appendDecimal(value)
     }
 
     /// Adds a number of hundredths as a decimal: 4990 is `49.90`.
-    mutating func add(_ key: String, hundredths value: Int64) {
+    public mutating func add(_ key: String, hundredths value: Int64) {
         start(key)
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         bytes.appendDecimal(value.magnitude / 100)
@@ -32,25 +33,25 @@ struct ObjectWriter {
     }
 
     /// Adds a text.
-    mutating func add(_ key: String, _ value: String) {
+    public mutating func add(_ key: String, _ value: String) {
         start(key)
         JSONText.appendString(value, to: &bytes)
     }
 
     /// Adds true or false.
-    mutating func add(_ key: String, _ value: Bool) {
+    public mutating func add(_ key: String, _ value: Bool) {
         start(key)
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
     /// Adds JSON text as it is.
-    mutating func add(_ key: String, json: [UInt8]) {
+    public mutating func add(_ key: String, json: [UInt8]) {
         start(key)
         bytes.append(contentsOf: json)
     }
 
     /// Adds an array of JSON texts.
-    mutating func add(_ key: String, array: [[UInt8]]) {
+    public mutating func add(_ key: String, array: [[UInt8]]) {
         start(key)
         bytes.append(UInt8(ascii: "["))
         for (index, element) in array.enumerated() {
@@ -58,6 +59,16 @@ struct ObjectWriter {
             bytes.append(contentsOf: element)
         }
         bytes.append(UInt8(ascii: "]"))
+    }
+
+    /// Adds an array of texts.
+    public mutating func add(_ key: String, texts: [String]) {
+        let items = texts.map { text in
+            var item: [UInt8] = []
+            JSONText.appendString(text, to: &item)
+            return item
+        }
+        add(key, array: items)
     }
 
     private mutating func start(_ key: String) {

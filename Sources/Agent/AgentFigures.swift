@@ -1,0 +1,36 @@
+/// The agent in figures, for the live line and `intel status`.
+public struct AgentFigures: Sendable, Equatable {
+    /// Peers that are alive, the agent itself among them, as in `intel peers`.
+    public var alive = 0
+    /// Records committed since the start.
+    public var stored: UInt64 = 0
+    /// Records committed a second, over the last ten seconds.
+    public var storedPerSecond: UInt64 = 0
+    /// Commits since the start.
+    public var commits: UInt64 = 0
+    /// Records missing, over all peers in the books.
+    public var missing: UInt64 = 0
+    /// Records dropped with a reason, over all peers in the books.
+    public var dropped: UInt64 = 0
+    /// Records that came more than once and were stored once, since the start.
+    public var duplicates: UInt64 = 0
+    /// Transfers that could not be read, since the start.
+    public var malformed: UInt64 = 0
+    /// Records stored under a common kind, since there are too many kinds, since the start.
+    public var relabelled: UInt64 = 0
+    /// Payload bytes that wait for the next commit.
+    public var waitingBytes = 0
+    /// Commits on their way to the disk.
+    public var commitsInFlight = 0
+    /// Instances whose books are in memory.
+    public var booksInMemory = 0
+    /// True while the bus answers.
+    public var isAttached = false
+    /// True while peers wait to be met, since as many as may be are there.
+    public var isFull = false
+    /// Why the last commit failed; nil while all is well.
+    public var failure: String?
+
+    /// Nothing has happened yet.
+    public init() {}
+}

@@ -1,0 +1,69 @@
+internal import Basics
+internal import LinuxIO
+internal import Spool
+
+/// What the agent answers to `intel status`: one JSON object.
+struct AgentReport {
+    private let options: AgentOptions
+    private let isHostingBus: Bool
+    /// Wall clock, ns: when the agent started.
+    private let started: Int64
+    /// CLOCK_BOOTTIME, ns: when the agent started.
+    private let startedBoot: UInt64
+
+    /// The report of an agent that starts now.
+    init(_ options: AgentOptions, isHostingBus: Bool) {
+        self.options = options
+        self.isHostingBus = isHostingBus
+        started = Clock.system.wall()
+        startedBoot = Clock.system.boot()
+    }
+
+    /// The folder of the spool.
+    var spool: String { options.spool }
+
+    /// The object as of `now` (CLOCK_BOOTTIME, ns).
+    func json(_ figures: AgentFigures, now: UInt64) -> [UInt8] {
+        var object = ObjectWriter()
+        object.add("pid", Int64(Environment.pid))
+        var stamp: [UInt8] = []
+        CivilTime.appendRFC3339(started, to: &stamp)
+        object.add("started", String(decoding: stamp, as: UTF8.self))
+        object.add("uptime_seconds", (now - startedBoot) / 1_000_000_000)
+        object.add("resident_bytes", Environment.residentBytes)
+        object.add("durability", options.durability == .full ? "full" : "normal")
+        var bus = ObjectWriter()
+        bus.add("path", options.busPath)
+        bus.add("channel", options.channel)
+        bus.add("hosted", isHostingBus)
+        bus.add("attached", figures.isAttached)
+        object.add("bus", json: bus.finished)
+        object.add("peers_alive", UInt64(figures.alive))
+        object.add("books_in_memory", UInt64(figures.booksInMemory))
+        object.add("stored", figures.stored)
+        object.add("stored_per_second", figures.storedPerSecond)
+        object.add("commits", figures.commits)
+        object.add("duplicates", figures.duplicates)
+        object.add("malformed", figures.malformed)
+        object.add("relabelled", figures.relabelled)
+        object.add("waiting_bytes", UInt64(figures.waitingBytes))
+        object.add("commits_in_flight", UInt64(figures.commitsInFlight))
+        object.add("warnings", texts: warnings(figures))
+        return object.finished
+    }
+
+    /// What somebody should look at, in plain words.
+    private func warnings(_ figures: AgentFigures) -> [String] {
+        var found: [String] = []
+        if let failure = figures.failure { found.append("commits fail: \(failure)") }
+        if !figures.isAttached { found.append("no bus answers at '\(options.busPath)'") }
+        if figures.isFull { found.append("as many peers as may be are there, others wait") }
+        if figures.relabelled > 0 {
+            found.append("\(figures.relabelled) records have a kind beyond the limit of kinds")
+        }
+        if figures.malformed > 0 {
+            found.append("\(figures.malformed) transfers could not be read")
+        }
+        return found
+    }
+}

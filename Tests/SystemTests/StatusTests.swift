@@ -1,0 +1,64 @@
+import InternalNotification
+import LinuxIO
+import TestKit
+import Testing
+
+/// `intel status` beside a real agent: running, stopped in its tracks, killed.
+@Suite struct StatusTests {
+    private func report(_ station: Station) throws -> INValue {
+        let outcome = try station.run(["status", "-o", "json"])
+        #expect(outcome.status == 0, "\(outcome.error)")
+        let json = Array(outcome.output.utf8).withUnsafeBytes { INValue(json: $0) }
+        return json["agent"] ?? .null
+    }
+
+    @Test func aRunningAgentTellsOfItself() throws {
+        let station = try Station()
+        try station.startAgent()
+        #expect(try station.run(["send"], input: Array("one\ntwo\n".utf8)).status == 0)
+        let isTold = eventually {
+            (try? report(station)["report"]?["stored"]?.intValue ?? 0) ?? 0 >= 2
+        }
+        #expect(isTold)
+        let agent = try report(station)
+        #expect(agent["running"] == true && agent["pid"]?.intValue == Int(station.agentPid))
+        #expect(agent["report"]?["bus"]?["attached"] == true)
+        #expect((agent["report"]?["resident_bytes"]?.intValue ?? 0) > 1 << 20)
+        #expect(agent["warnings"] == [])
+        #expect(try station.run(["status", "-o", "prometheus"]).output.contains("intel_up 1\n"))
+        // An agent that was killed leaves its socket behind; the next one takes the place.
+        _ = station.signalAgent(9)
+        #expect(try report(station)["running"] == false)
+        try station.startAgent()
+        #expect(try report(station)["report"]?["pid"]?.intValue == Int(station.agentPid))
+        #expect(station.signalAgent(15) == 0)
+        #expect(!Files.exists(station.folder.file("spool/agent.sock")))
+    }
+
+    @Test("an agent that is stopped in its tracks is told, and the spool is shown all the same")
+    func aStoppedAgent() throws {
+        let station = try Station()
+        let agent = try Program(["agent"], environment: station.environment)
+        #expect(eventually { agent.errorSoFar.contains("collecting") })
+        agent.signal(19)
+        let text = try station.run(["status"])
+        #expect(text.status == 0 && text.output.contains("warning  the agent does not answer"))
+        #expect(text.output.contains("records  "))
+        agent.signal(18)
+        agent.signal(15)
+        #expect(agent.finish().status == 0)
+    }
+
+    @Test("a spool folder with a path longer than a socket's name")
+    func longPath() throws {
+        let folder = try TemporaryFolder()
+        let spool = folder.file(String(repeating: "long-", count: 40))
+        let environment = ["INTEL_BUS": folder.file("b"), "INTEL_SPOOL": spool]
+        let agent = try Program(["agent"], environment: environment)
+        #expect(eventually { agent.errorSoFar.contains("collecting") })
+        let status = try Program.run(["status"], environment: environment)
+        #expect(status.output.contains("intake"), "\(status) \(agent.errorSoFar)")
+        agent.signal(15)
+        #expect(agent.finish().status == 0)
+    }
+}
