@@ -52,6 +52,7 @@ public final class ChannelReader {
     }
 
     private let client: NotifyClient
+    private let unpacker: Unpacker
     private let own: UInt32?
     private let news: NewsBox
     private var tokens: [NotifyToken] = []
@@ -91,6 +92,7 @@ public final class ChannelReader {
         throws(NotifyStatus)
     {
         self.client = client
+        unpacker = try Unpacker()
         self.names = names
         self.own = own
         let box = NewsBox(wake)
@@ -182,6 +184,7 @@ public final class ChannelReader {
         guard
             let link = try? PeerLink(
                 client: client,
+                unpacker: unpacker,
                 names: names.peer(fingerprint),
                 fingerprint: fingerprint,
                 found: info,

@@ -1,6 +1,6 @@
 internal import Basics
 internal import Compression
-public import NotifyClient
+internal import NotifyClient
 public import NotifyProtocol
 public import Telemetry
 
@@ -30,6 +30,7 @@ public final class PeerLink {
     public var lastNumber: UInt64 = 0
 
     private let client: NotifyClient
+    private let unpacker: Unpacker
     private let tokens: [NotifyToken]
     private var beatToken: NotifyToken { tokens[1] }
     private var headToken: NotifyToken { tokens[2] }
@@ -41,14 +42,16 @@ public final class PeerLink {
     ///
     /// - Parameter ended: called on the client's thread when the peer's connection ends.
     /// - Throws: where the peer has gone meanwhile, or its registers hold no identity.
-    public init(
+    init(
         client: NotifyClient,
+        unpacker: Unpacker,
         names: PeerNames,
         fingerprint: UInt32,
         found: NameInfo,
         ended: @escaping @Sendable (NotifyEvent) -> Void
     ) throws(NotifyStatus) {
         self.client = client
+        self.unpacker = unpacker
         self.fingerprint = fingerprint
         pid = found.pid
         uid = found.uid
@@ -154,7 +157,7 @@ public final class PeerLink {
         guard Checksum.crc32c(packed) == descriptor.crc else {
             return .damaged(descriptor, reason: "transfer checksum does not match")
         }
-        guard let json = Packing.unpack(packed, size: descriptor.size) else {
+        guard let json = unpacker.unpack(packed, size: descriptor.size) else {
             return .damaged(descriptor, reason: "transfer does not unpack")
         }
         return .transfer(descriptor, json: json)

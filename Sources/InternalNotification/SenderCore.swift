@@ -76,7 +76,7 @@ final class SenderCore: Sendable {
         // Only what may not fit the ring is compressed here to find out.
         let room = Limits.ringBytes - 2048
         guard size > room else { return }
-        let packed = Packing.pack(message.payloadText).count
+        let packed = (try? Packer())?.pack(message.payloadText).count ?? size
         if packed > room { throw .tooLarge(bytes: packed, limit: room) }
     }
 

@@ -18,6 +18,7 @@ struct SenderSession {
     let fingerprint: UInt32
     let epoch: UInt64
     private let tokens: Tokens
+    private let packer: Packer
     private var ledger = RingLedger()
     /// The tail that the bus knows.
     private var told: UInt64 = 1
@@ -55,6 +56,7 @@ struct SenderSession {
         self.client = client
         self.channel = channel
         self.epoch = epoch
+        packer = try Packer()
         let channelToken = try client.registerCheck(channel.channel)
         let signal = try client.registerCheck(channel.signal)
         var attempt = 1
@@ -200,7 +202,7 @@ struct SenderSession {
                     .map { ($0.sequences, $0.json, state.outbox.last) }
             })
         else { return nil }
-        let packed = Packing.pack(json)
+        let packed = packer.pack(json)
         learn(raw: json.count, packed: packed.count)
         if packed.count > Limits.ringBytes / 2, sequences.count > 1 { return 0 }
         guard packed.count <= Limits.ringBytes else {
