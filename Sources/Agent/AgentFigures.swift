@@ -18,7 +18,9 @@ public struct AgentFigures: Sendable, Equatable {
     public var malformed: UInt64 = 0
     /// Records stored under a common kind, since there are too many kinds, since the start.
     public var relabelled: UInt64 = 0
-    /// Payload bytes that wait for the next commit.
+    /// Peers that were passed over since another one has the same name and start, since the start.
+    public var impostors: UInt64 = 0
+    /// Bytes that wait for the next commit.
     public var waitingBytes = 0
     /// Commits on their way to the disk.
     public var commitsInFlight = 0

@@ -46,6 +46,7 @@ struct AgentReport {
         object.add("duplicates", figures.duplicates)
         object.add("malformed", figures.malformed)
         object.add("relabelled", figures.relabelled)
+        object.add("impostors", figures.impostors)
         object.add("waiting_bytes", UInt64(figures.waitingBytes))
         object.add("commits_in_flight", UInt64(figures.commitsInFlight))
         object.add("warnings", texts: warnings(figures))
@@ -58,6 +59,11 @@ struct AgentReport {
         if let failure = figures.failure { found.append("commits fail: \(failure)") }
         if !figures.isAttached { found.append("no bus answers at '\(options.busPath)'") }
         if figures.isFull { found.append("as many peers as may be are there, others wait") }
+        if figures.impostors > 0 {
+            found.append(
+                "\(figures.impostors) peers with another one's name and start, passed over"
+            )
+        }
         if figures.relabelled > 0 {
             found.append("\(figures.relabelled) records have a kind beyond the limit of kinds")
         }

@@ -18,13 +18,17 @@ struct BusSource {
 
     let client: NotifyClient
     let reader: ChannelReader
+    let wake: Wake
     private let collector: UInt32
     private let collectorToken: NotifyToken
     private let session: UInt64
     private let mustRepeat: Flag
     private var peers: [UInt32: Acknowledged] = [:]
+    /// Peers that could not be met, told once each.
+    private var blocked: Set<UInt32> = []
 
     private struct Acknowledged {
+        let instance: PeerInstance
         var takenToken: NotifyToken
         var storedToken: NotifyToken
         var taken: UInt64 = 0
@@ -44,6 +48,7 @@ struct BusSource {
     /// - Throws: `notAuthorized` if another collector has the channel.
     init(client: NotifyClient, channel: String, wake: Wake, clock: Clock) throws(NotifyStatus) {
         self.client = client
+        self.wake = wake
         let names = ChannelNames(channel)
         collector = ChannelNames.fingerprint(of: Self.identifier, attempt: 1)
         let nonce = UInt64(clamping: clock.wall()) / 1_000_000 & 0xffff_ffff
@@ -70,19 +75,30 @@ struct BusSource {
     /// While the bus is away this fails, and is tried again with the next look.
     private mutating func meetNewcomers(_ books: inout Books) {
         for (fingerprint, link) in reader.links where peers[fingerprint] == nil {
-            meet(fingerprint, stored: books.accountedUpTo(link.instance))
+            meet(fingerprint, link.instance, stored: books.accountedUpTo(link.instance))
         }
     }
 
-    private mutating func meet(_ fingerprint: UInt32, stored: UInt64) {
+    private mutating func meet(_ fingerprint: UInt32, _ instance: PeerInstance, stored: UInt64) {
         let names = reader.names.peer(fingerprint)
-        guard peers[fingerprint] == nil,
-            let tokens = try? client.claimAll([
-                (names.taken(by: collector), ClaimOptions(), 0),
-                (names.stored(by: collector), ClaimOptions(state: stored), 0),
+        let tokens: [NotifyToken]
+        do throws(NotifyStatus) {
+            tokens = try client.claimAll([
+                (names.taken(by: collector, of: instance.epoch), ClaimOptions(), 0),
+                (names.stored(by: collector, of: instance.epoch), ClaimOptions(state: stored), 0),
             ])
-        else { return }
+        } catch {
+            if error == .notAuthorized, blocked.insert(fingerprint).inserted {
+                StandardError.line(
+                    "intel: meet peer '\(instance)': somebody else has claimed the names of its "
+                        + "acknowledgements, it waits with what it has"
+                )
+            }
+            return
+        }
+        blocked.remove(fingerprint)
         peers[fingerprint] = Acknowledged(
+            instance: instance,
             takenToken: tokens[0],
             storedToken: tokens[1],
             stored: stored
@@ -108,7 +124,8 @@ struct BusSource {
                     peer.sent = max(peer.sent, descriptor.sent)
                     if !peer.isSynchronous, !hasEnded {
                         let expected = pipeline.books.accountedUpTo(link.instance) + 1
-                        guard descriptor.sequences.lowerBound <= expected else { continue }
+                        guard descriptor.isOldest || descriptor.sequences.lowerBound <= expected
+                        else { continue }
                         peer.isSynchronous = true
                     }
                     pipeline.accept(json, descriptor, from: link.instance, received, now)
@@ -136,19 +153,22 @@ struct BusSource {
     /// - Returns: the highest number that it said to have given out.
     mutating func forget(_ fingerprint: UInt32) -> UInt64 {
         defer { reader.forget(fingerprint) }
+        blocked.remove(fingerprint)
         guard let peer = peers.removeValue(forKey: fingerprint) else { return 0 }
         for token in [peer.takenToken, peer.storedToken] { try? client.cancel(token) }
         return peer.sent
     }
 
     /// Tells senders how far they are on the disk.
-    mutating func acknowledge(_ stored: [(fingerprint: UInt32, sequence: UInt64)]) {
+    mutating func acknowledge(_ stored: [Acknowledgement]) {
         var batch = NotifyBatch()
-        for (fingerprint, sequence) in stored {
-            guard var peer = peers[fingerprint], sequence > peer.stored else { continue }
-            peer.stored = sequence
-            peers[fingerprint] = peer
-            batch.setAndPost(peer.storedToken, sequence)
+        for word in stored {
+            guard var peer = peers[word.fingerprint], peer.instance == word.instance,
+                word.sequence > peer.stored
+            else { continue }
+            peer.stored = word.sequence
+            peers[word.fingerprint] = peer
+            batch.setAndPost(peer.storedToken, word.sequence)
             flushIfLarge(&batch)
         }
         write(batch)

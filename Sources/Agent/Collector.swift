@@ -15,9 +15,10 @@ struct Collector {
     private let own: PeerInstance
     private var inFlight = 0
     private var hasToldFull = false
+    private var impostors: UInt64 = 0
     /// Instances that were alive when the agent last stopped and have not been seen again yet.
     private var unverified: Set<PeerInstance>
-    private let unverifiedUntil: UInt64
+    private var unverifiedUntil: UInt64
 
     init(
         source: BusSource,
@@ -63,6 +64,8 @@ struct Collector {
         tellIfFull()
         read(now: now)
         forgetEnded(now: now)
+        // While the bus is away nobody can be seen, so nobody is taken for dead.
+        if !source.client.isAttached { unverifiedUntil = now + Limits.lostAfter }
         if now >= unverifiedUntil, !unverified.isEmpty { buryUnverified(now: now) }
         seal(now: now)
         // A commit that ends rings the bell.
@@ -73,10 +76,23 @@ struct Collector {
     }
 
     /// Reads what is in the rings, hands everything over and says that the agent has left.
+    ///
+    /// Rings of peers that have ended are read to the end, in as many commits as that takes, since
+    /// nobody will write them again; whoever is alive keeps what it is not told about.
     mutating func finish() {
-        let now = clock.boot()
-        complete()
-        read(now: now)
+        var now = clock.boot()
+        let deadline = now + Limits.stopTimeout
+        for change in source.reader.update(now: now) { note(change, now: now) }
+        while true {
+            complete()
+            read(now: now)
+            forgetEnded(now: now)
+            guard source.reader.hasEndedNews, now < deadline else { break }
+            pipeline.batcher.isUrgent = true
+            seal(now: now)
+            source.wake.wait(nanoseconds: Limits.batchDelay)
+            now = clock.boot()
+        }
         let wall = clock.wall()
         pipeline.books.update(own) { state in
             state.presence = .left
@@ -93,6 +109,9 @@ struct Collector {
         source.close()
     }
 
+    /// Peers that are there or are still read.
+    var peerCount: Int { source.peerCount }
+
     /// Figures for others to look at.
     var figures: AgentFigures {
         var figures = AgentFigures()
@@ -108,6 +127,7 @@ struct Collector {
         figures.booksInMemory = pipeline.books.peers.count
         figures.isAttached = source.client.isAttached
         figures.isFull = source.reader.isFull
+        figures.impostors = source.reader.impostors
         let totals = pipeline.books.totals
         figures.missing = totals.missing
         figures.dropped = totals.dropped
@@ -144,7 +164,13 @@ struct Collector {
         let peers = pipeline.books.takeChanges()
         let consignment = Consignment(
             commit: SpoolCommit(records: records, peers: peers, losses: losses),
-            acknowledgements: peers.map { ($0.fingerprint, $0.accounted.contiguous) }
+            acknowledgements: peers.map {
+                Acknowledgement(
+                    instance: $0.instance,
+                    fingerprint: $0.fingerprint,
+                    sequence: $0.accounted.contiguous
+                )
+            }
         )
         // The mailbox has room: one commit at a time is in flight, and the last one.
         if spool.send(consignment) { inFlight += 1 }
@@ -183,6 +209,12 @@ struct Collector {
 
     /// Said once each time the limit is met, not once a look.
     private mutating func tellIfFull() {
+        if source.reader.impostors > impostors {
+            impostors = source.reader.impostors
+            StandardError.line(
+                "intel: meet peer: it has name and start of one that is there, it is passed over"
+            )
+        }
         let isFull = source.reader.isFull
         if isFull, !hasToldFull {
             StandardError.line(

@@ -34,11 +34,17 @@ struct Pipeline {
         batcher.begin(now: now)
         if descriptor.isUrgent { batcher.isUrgent = true }
         let index = batcher.records.index(of: instance)
+        var drops = 0
+        var stray: UInt64?
         let fault = json.withUnsafeBytes { bytes -> JSONFault? in
             do throws(JSONFault) {
                 try MessageCodec.forEach(bytes) { element in
                     switch element {
                     case .message(let message):
+                        guard descriptor.sequences.contains(message.sequence) else {
+                            stray = message.sequence
+                            return
+                        }
                         accept(
                             message,
                             UnsafeRawBufferPointer(rebasing: bytes[message.payload]),
@@ -47,6 +53,8 @@ struct Pipeline {
                             received: received
                         )
                     case .dropped(let sequences, let reason):
+                        drops += 1
+                        guard drops <= Limits.dropsPerTransferMax else { return }
                         drop(sequences, reason, instance, time: received)
                     }
                 }
@@ -55,9 +63,10 @@ struct Pipeline {
                 return error
             }
         }
-        if let fault {
-            reject(descriptor, "malformed transfer: \(fault)", from: instance, received, now)
-        }
+        var why = fault.map { "malformed transfer: \($0)" }
+        if let stray { why = "malformed transfer: number \(stray) is not of it" }
+        if drops > Limits.dropsPerTransferMax { why = "malformed transfer: too many drops" }
+        if let why { reject(descriptor, why, from: instance, received, now) }
     }
 
     /// A transfer that cannot be read: its numbers are accounted for as dropped.
@@ -121,14 +130,20 @@ struct Pipeline {
             boot: message.boot,
             received: received
         )
+        var givenUp: [Hole] = []
         let isNew = books.update(instance) { state in
-            guard Deduplicator.accept(message.sequence, time: message.time, in: &state) else {
-                return false
-            }
+            let isNew = Deduplicator.accept(
+                message.sequence,
+                time: message.time,
+                in: &state,
+                givenUp: &givenUp
+            )
+            guard isNew else { return false }
             Sequencer.place(&envelope, in: &state)
             state.lastSeen = received
             return true
         }
+        if !givenUp.isEmpty { note(givenUp, instance) }
         guard isNew else {
             duplicates += 1
             return
@@ -165,10 +180,29 @@ struct Pipeline {
         _ instance: PeerInstance,
         time: Int64
     ) {
-        let new = books.update(instance) { Deduplicator.drop(sequences, time: time, in: &$0) }
-        guard new > 0 else { return }
-        batcher.losses.append(
-            Loss(instance: instance, sequences: sequences, reason: reason, times: time...time)
-        )
+        var givenUp: [Hole] = []
+        let new = books.update(instance) {
+            Deduplicator.drop(sequences, time: time, in: &$0, givenUp: &givenUp)
+        }
+        for range in new {
+            batcher.losses.append(
+                Loss(instance: instance, sequences: range, reason: reason, times: time...time)
+            )
+        }
+        note(givenUp, instance)
+    }
+
+    /// Holes beyond the limit, which will not be filled any more.
+    private mutating func note(_ givenUp: [Hole], _ instance: PeerInstance) {
+        for hole in givenUp {
+            batcher.losses.append(
+                Loss(
+                    instance: instance,
+                    sequences: hole.sequences,
+                    reason: "never arrived, more than \(Limits.holesMax) gaps at a time",
+                    times: hole.times
+                )
+            )
+        }
     }
 }

@@ -3,11 +3,18 @@ internal import Spool
 internal import Synchronization
 internal import Telemetry
 
+/// Up to which number a run of a peer is accounted for; its fingerprint is where to say so.
+struct Acknowledgement: Sendable {
+    var instance: PeerInstance
+    var fingerprint: UInt32
+    var sequence: UInt64
+}
+
 /// One commit on its way to the disk, and who may be told once it is there.
 struct Consignment: Sendable {
     var commit: SpoolCommit
-    /// Fingerprints of peers, and up to which sequence each is accounted for with this commit.
-    var acknowledgements: [(fingerprint: UInt32, sequence: UInt64)]
+    /// Peers, and up to which sequence each is accounted for with this commit.
+    var acknowledgements: [Acknowledgement]
 }
 
 /// The thread that owns the writing database.

@@ -40,6 +40,20 @@ public struct IntervalSet: Equatable, Sendable {
         return found
     }
 
+    /// The parts of `range` that are not in the set, ascending.
+    public func gaps(in range: ClosedRange<UInt64>) -> [ClosedRange<UInt64>] {
+        var found: [ClosedRange<UInt64>] = []
+        var next = range.lowerBound
+        for known in ranges[firstRange(endingAtOrAfter: next)...] {
+            if known.lowerBound > range.upperBound { break }
+            if known.lowerBound > next { found.append(next...(known.lowerBound - 1)) }
+            if known.upperBound >= range.upperBound { return found }
+            next = known.upperBound + 1
+        }
+        found.append(next...range.upperBound)
+        return found
+    }
+
     /// True if `number` is in the set.
     public func contains(_ number: UInt64) -> Bool {
         let index = firstRange(endingAtOrAfter: number)

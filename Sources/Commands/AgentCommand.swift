@@ -14,7 +14,7 @@ enum AgentCommand {
         "durability",
         "MODE",
         choices: ["full", "normal"],
-        help: "full: every commit survives a power cut; normal: all but the last"
+        help: "full: commits survive a power cut; normal: up to the last checkpoint"
     )
     static let live = Flag("live", help: "a line on stderr that counts along")
 

@@ -45,8 +45,8 @@ enum FigureText {
 
     /// `17-20 (4)`, or `17` alone.
     static func range(_ range: ClosedRange<UInt64>) -> String {
-        if range.count == 1 { return "\(range.lowerBound)" }
-        let count = range.upperBound - range.lowerBound + 1
+        let count = (range.upperBound - range.lowerBound).addingReportingOverflow(1).partialValue
+        if count == 1 { return "\(range.lowerBound)" }
         return "\(range.lowerBound)-\(range.upperBound) (\(grouped(count)))"
     }
 }

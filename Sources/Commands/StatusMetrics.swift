@@ -27,6 +27,7 @@ struct StatusMetrics {
             ("commits_total", .counter, "Commits since the start.", "commits"),
             ("duplicates_total", .counter, "Records that came again.", "duplicates"),
             ("malformed_total", .counter, "Transfers that could not be read.", "malformed"),
+            ("impostors_total", .counter, "Peers passed over as impostors.", "impostors"),
             ("relabelled_total", .counter, "Records of too many kinds.", "relabelled"),
             ("waiting_bytes", .gauge, "Payload that waits for a commit.", "waiting_bytes"),
             ("commits_in_flight", .gauge, "Commits on their way.", "commits_in_flight"),

@@ -65,8 +65,14 @@ public struct PeerNames: Sendable, Equatable {
     public var head: String { base + ".head" }
     /// Number of the oldest transfer that is not overwritten.
     public var tail: String { base + ".tail" }
-    /// Last transfer that the collector has copied out.
-    public func taken(by collector: UInt32) -> String { "\(base).taken.\(collector.hexadecimal)" }
-    /// Last message sequence that the collector has committed.
-    public func stored(by collector: UInt32) -> String { "\(base).stored.\(collector.hexadecimal)" }
+    /// Last transfer of the run `epoch` that the collector has copied out.
+    public func taken(by collector: UInt32, of epoch: UInt64) -> String {
+        "\(base).taken.\(collector.hexadecimal).\(epoch)"
+    }
+    /// Up to which sequence number of the run `epoch` the collector has committed.
+    ///
+    /// The run is part of the name, so that no run is ever told what another one has stored.
+    public func stored(by collector: UInt32, of epoch: UInt64) -> String {
+        "\(base).stored.\(collector.hexadecimal).\(epoch)"
+    }
 }

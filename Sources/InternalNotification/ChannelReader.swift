@@ -42,6 +42,9 @@ public final class ChannelReader {
     ///
     /// It keeps its messages, and is met with a later look when others have gone.
     public private(set) var isFull = false
+    /// Peers that were passed over because they call themselves what a peer that is there is
+    /// called, to the very start time.
+    public private(set) var impostors: UInt64 = 0
     /// The channel's names.
     public let names: ChannelNames
 
@@ -57,6 +60,7 @@ public final class ChannelReader {
     private let news: NewsBox
     private var tokens: [NotifyToken] = []
     private var lost: Set<UInt32> = []
+    private var instances: Set<PeerInstance> = []
     private var ended: Set<UInt32> = []
     /// Lingering names that were read to their end: epochs by fingerprint.
     private var finished: [UInt32: UInt64] = [:]
@@ -134,10 +138,16 @@ public final class ChannelReader {
         ended.contains(fingerprint)
     }
 
+    /// True if a peer that has ended has left something unread.
+    public var hasEndedNews: Bool {
+        ended.contains { links[$0]?.hasNews ?? false }
+    }
+
     /// Lets a peer that has ended go.
     public func forget(_ fingerprint: UInt32) {
         guard let link = links.removeValue(forKey: fingerprint) else { return }
         finished[fingerprint] = link.instance.epoch
+        instances.remove(link.instance)
         ended.remove(fingerprint)
         lost.remove(fingerprint)
         news.state.withLock { _ = $0.known.remove(fingerprint) }
@@ -167,12 +177,22 @@ public final class ChannelReader {
             else { continue }
             listed.insert(fingerprint)
             if let link = links[fingerprint] {
-                if link.instance.epoch == info.state { continue }
-                forget(fingerprint)
+                if link.instance.epoch != info.state { replace(link, &changes) }
+                continue
             }
             if finished[fingerprint] != info.state { open(fingerprint, info, &changes) }
         }
         finished = finished.filter { listed.contains($0.key) }
+    }
+
+    /// A later run has the names of one that was never seen to end: that one has ended, and the
+    /// new one is met once it was let go.
+    private func replace(_ link: PeerLink, _ changes: inout [PresenceChange]) {
+        link.retire()
+        news.state.withLock { $0.needsScan = true }
+        guard ended.insert(link.fingerprint).inserted else { return }
+        lost.remove(link.fingerprint)
+        changes.append(change(.died, link))
     }
 
     private func open(_ fingerprint: UInt32, _ info: NameInfo, _ changes: inout [PresenceChange]) {
@@ -194,11 +214,18 @@ public final class ChannelReader {
                 }
             )
         else { return }
+        guard instances.insert(link.instance).inserted else {
+            impostors += 1
+            finished[fingerprint] = info.state
+            link.close()
+            return
+        }
         links[fingerprint] = link
+        // Gone already, before the registration: no event will come.
+        let ending = link.ending()
         news.state.withLock { news in
             news.known.insert(fingerprint)
-            // Gone already, before the registration: no event will come.
-            if let cause = link.ending() { news.ended[fingerprint] = cause }
+            if let ending { news.ended[fingerprint] = ending }
         }
         changes.append(change(.appeared, link))
     }
@@ -222,7 +249,8 @@ public final class ChannelReader {
             return
         }
         for (fingerprint, link) in links where !ended.contains(fingerprint) {
-            let isSilent = now > max(link.beat, graceFrom) + Limits.lostAfter
+            let heard = max(link.beat, graceFrom)
+            let isSilent = now > heard && now - heard > Limits.lostAfter
             if isSilent, lost.insert(fingerprint).inserted {
                 changes.append(change(.lost, link))
                 // Not there after a restart of the bus either: nobody is left to come back.

@@ -7,10 +7,14 @@ internal import Telemetry
 
 /// The listening half of a center: a thread that starts when somebody wants to hear, reads the
 /// siblings' rings, and hands what it finds to the callback queue.
+///
+/// A program that does not run that queue is not read for: beyond `Limits.deliveriesMax` calls that
+/// wait in it, what siblings send stays in their rings until it is overwritten.
 final class ChannelReceiver: Sendable {
     private struct State {
-        var onReceive: [@Sendable ([INMessage]) -> Void] = []
-        var onPresence: [@Sendable (PresenceChange) -> Void] = []
+        var onReceive: [Int: @Sendable ([INMessage]) -> Void] = [:]
+        var onPresence: [Int: @Sendable (PresenceChange) -> Void] = [:]
+        var lastHandler = 0
         var client: NotifyClient?
         var own: UInt32 = 0
         var isStarted = false
@@ -22,6 +26,9 @@ final class ChannelReceiver: Sendable {
     private let state = Mutex(State())
     private let thread = Mutex<OwnedThread?>(nil)
     private let wake: Wake?
+    /// Calls that wait in the queue.
+    private let deliveries = Atomic<Int>(0)
+    private let overflowCount = Atomic<UInt64>(0)
     /// When this center began: peers that began later have no past that it could have missed.
     private let since = UInt64(clamping: Clock.system.wall())
 
@@ -31,14 +38,42 @@ final class ChannelReceiver: Sendable {
         wake = try? Wake()
     }
 
-    func onReceive(_ handler: @escaping @Sendable ([INMessage]) -> Void) {
-        state.withLock { $0.onReceive.append(handler) }
-        startIfWanted()
+    /// Adds a handler; the number is for `remove`.
+    @discardableResult
+    func onReceive(_ handler: @escaping @Sendable ([INMessage]) -> Void) -> Int {
+        defer { startIfWanted() }
+        return state.withLock { state in
+            state.lastHandler += 1
+            state.onReceive[state.lastHandler] = handler
+            return state.lastHandler
+        }
     }
 
-    func onPresence(_ handler: @escaping @Sendable (PresenceChange) -> Void) {
-        state.withLock { $0.onPresence.append(handler) }
-        startIfWanted()
+    /// Adds a handler; the number is for `remove`.
+    @discardableResult
+    func onPresence(_ handler: @escaping @Sendable (PresenceChange) -> Void) -> Int {
+        defer { startIfWanted() }
+        return state.withLock { state in
+            state.lastHandler += 1
+            state.onPresence[state.lastHandler] = handler
+            return state.lastHandler
+        }
+    }
+
+    /// Takes a handler away.
+    func remove(_ handler: Int) {
+        state.withLock { state in
+            state.onReceive[handler] = nil
+            state.onPresence[handler] = nil
+        }
+    }
+
+    /// Messages that a sequence has lost, since its reader was too slow.
+    var overflowed: UInt64 { overflowCount.load(ordering: .relaxed) }
+
+    /// A sequence has lost messages.
+    func noteOverflow() {
+        overflowCount.add(1, ordering: .relaxed)
     }
 
     /// The sender has found the bus.
@@ -78,13 +113,15 @@ final class ChannelReceiver: Sendable {
         guard let reader = try? ChannelReader(client: client, names: names, own: own, wake: wake)
         else { return }
         while !state.withLock({ $0.isStopped }) {
-            let now = Clock.system.boot()
-            for change in reader.update(now: now) {
-                tell(change, reader)
+            guard hasRoom else {
+                // Whoever ends a delivery rings the bell.
+                wake.wait(nanoseconds: ChannelReader.beatInterval)
+                continue
             }
+            for change in reader.update(now: Clock.system.boot()) { tell(change, reader) }
             for (fingerprint, link) in reader.links {
                 read(link)
-                if reader.hasEnded(fingerprint) { reader.forget(fingerprint) }
+                if reader.hasEnded(fingerprint), !link.hasNews { reader.forget(fingerprint) }
             }
             let next = reader.nextUpdate
             let after = Clock.system.boot()
@@ -100,17 +137,32 @@ final class ChannelReceiver: Sendable {
         {
             link.skipHistory()
         }
-        let handlers = state.withLock { $0.onPresence }
-        queue.async { for handler in handlers { handler(change) } }
+        let handlers = state.withLock { state in
+            state.onPresence.sorted { $0.key < $1.key }.map(\.value)
+        }
+        deliver { for handler in handlers { handler(change) } }
+    }
+
+    private var hasRoom: Bool { deliveries.load(ordering: .relaxed) < Limits.deliveriesMax }
+
+    private func deliver(_ body: @escaping @Sendable () -> Void) {
+        deliveries.add(1, ordering: .relaxed)
+        queue.async { [self] in
+            body()
+            let before = deliveries.subtract(1, ordering: .relaxed).oldValue
+            if before == Limits.deliveriesMax { wake?.ring() }
+        }
     }
 
     private func read(_ link: PeerLink) {
-        while link.hasNews, let found = link.next() {
+        while hasRoom, link.hasNews, let found = link.next() {
             guard case .transfer(_, let json) = found else { continue }
             let messages = decode(json, from: link)
             if messages.isEmpty { continue }
-            let handlers = state.withLock { $0.onReceive }
-            queue.async { for handler in handlers { handler(messages) } }
+            let handlers = state.withLock { state in
+                state.onReceive.sorted { $0.key < $1.key }.map(\.value)
+            }
+            deliver { for handler in handlers { handler(messages) } }
         }
     }
 

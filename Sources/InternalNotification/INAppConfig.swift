@@ -1,10 +1,13 @@
 internal import LinuxIO
+internal import Telemetry
 
 /// Who a program is, for its siblings on a channel.
 public struct INAppConfig: Sendable, Equatable {
-    /// The program, by reverse-DNS convention: 1 to 255 UTF-8 bytes.
+    /// The program, by reverse-DNS convention: 1 to 255 UTF-8 bytes, no `|`.
     public var identifier: String
     /// The vendor's public team key: an identifier, not a secret; everybody on the bus can read it.
+    ///
+    /// At most 255 bytes.
     public var apikey: String
     /// The bus socket; by default `INTEL_BUS`, the system's, or the user's own.
     public var busPath: String
@@ -14,6 +17,15 @@ public struct INAppConfig: Sendable, Equatable {
         self.identifier = identifier
         self.apikey = apikey
         self.busPath = busPath ?? BusPath.find()
+    }
+
+    /// Why nobody can be called so; such a program is never announced, and its messages are
+    /// refused.
+    public var fault: INError? {
+        let isFit =
+            (1...Limits.nameBytesMax).contains(identifier.utf8.count) && !identifier.contains("|")
+            && apikey.utf8.count <= Limits.nameBytesMax
+        return isFit ? nil : .invalidIdentity(identifier)
     }
 }
 
@@ -25,7 +37,9 @@ public struct INStatistics: Sendable, Equatable {
     public var sent: UInt64
     /// Messages that a collector has committed.
     public var stored: UInt64
-    /// Messages dropped because the queue was full.
+    /// Messages that were given up: the queue was full, or they do not fit the ring.
+    ///
+    /// A collector may have stored some of them all the same.
     public var dropped: UInt64
     /// Messages refused before they got a number: not JSON, too large, bad kind.
     public var refused: UInt64
@@ -35,4 +49,6 @@ public struct INStatistics: Sendable, Equatable {
     public var isAttached: Bool
     /// True while a collector acknowledges.
     public var hasCollector: Bool
+    /// Messages and changes that a sequence of the center has lost, since its reader was too slow.
+    public var overflowed: UInt64
 }

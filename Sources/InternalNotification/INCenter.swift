@@ -19,7 +19,7 @@ public final class INCenter: Sendable {
 
     private let core: SenderCore
     private let receiver: ChannelReceiver
-    private let threads = Mutex<[OwnedThread]>([])
+    private let thread = Mutex<OwnedThread?>(nil)
 
     /// Announces the program on the channel `identifier` and makes the shared center.
     ///
@@ -62,7 +62,7 @@ public final class INCenter: Sendable {
             core.run { client, fingerprint in receiver.attach(client, own: fingerprint) }
             receiver.stop()
         }
-        if let sender { threads.withLock { $0.append(sender) } }
+        thread.withLock { $0 = sender }
     }
 
     /// Says goodbye: puts what is queued into the ring (2 s at the most), then lets every name go.
@@ -74,11 +74,11 @@ public final class INCenter: Sendable {
             state.isStopping = true
             state.stopDeadline = deadline
         }
-        let running = threads.withLock { held in
-            defer { held = [] }
+        let running = thread.withLock { held in
+            defer { held = nil }
             return held
         }
-        for thread in running { thread.join() }
+        running?.join()
     }
 
     /// Calls `handler` when a sibling appears, reappears, leaves, dies or falls silent.
@@ -87,14 +87,31 @@ public final class INCenter: Sendable {
     }
 
     /// Messages from siblings as a sequence, for those who prefer `for await`.
+    ///
+    /// A reader that is more than `Limits.streamBufferMax` messages behind loses the oldest, which
+    /// `statistics.overflowed` counts.
     public var messages: AsyncStream<INMessage> {
-        AsyncStream { continuation in
-            receiver.onReceive { for message in $0 { continuation.yield(message) } }
+        let receiver = receiver
+        return Self.stream(receiver) { yield in
+            receiver.onReceive { for message in $0 { yield(message) } }
         }
     }
 
-    /// Changes of presence as a sequence.
+    /// Changes of presence as a sequence; a slow reader loses the oldest, as with `messages`.
     public var presence: AsyncStream<PresenceChange> {
-        AsyncStream { continuation in receiver.onPresence { continuation.yield($0) } }
+        let receiver = receiver
+        return Self.stream(receiver) { yield in receiver.onPresence { yield($0) } }
+    }
+
+    private static func stream<Element: Sendable>(
+        _ receiver: ChannelReceiver,
+        _ start: (@escaping @Sendable (Element) -> Void) -> Int
+    ) -> AsyncStream<Element> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(Limits.streamBufferMax)) { continuation in
+            let handler = start { element in
+                if case .dropped = continuation.yield(element) { receiver.noteOverflow() }
+            }
+            continuation.onTermination = { _ in receiver.remove(handler) }
+        }
     }
 }

@@ -4,13 +4,15 @@ public import Telemetry
 
 /// One message: a kind, a severity level, and a JSON payload whose text stays as it is.
 public struct INMessage: Sendable, Equatable {
-    /// The sender's own id for it; nil where it gave none.
+    /// The sender's own id for it, at most 255 bytes; nil where it gave none.
+    ///
+    /// Siblings get it. The spool has its own for every record: peer, epoch and sequence number.
     public var id: String?
     /// What sort of message: `order.created`.
     public var kind: String
     /// Severity.
     public var level: Level
-    /// The payload's JSON text.
+    /// The payload's JSON text; what is no JSON is refused when it is sent.
     public var payloadText: [UInt8]
     /// Its number in the sender's instance; 0 until it is sent.
     public internal(set) var sequence: UInt64 = 0
@@ -78,6 +80,8 @@ public struct INMessage: Sendable, Equatable {
 public enum INError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A value that JSON does not have, such as NaN, under this key.
     case unencodable(key: String, why: String)
+    /// The program's identifier or key is empty, too long, or holds a `|`.
+    case invalidIdentity(String)
     /// The kind is empty or longer than `Limits.nameBytesMax`.
     case invalidKind(String)
     /// The message is too large: bytes and the limit.
@@ -86,18 +90,20 @@ public enum INError: Error, Equatable, Sendable, CustomStringConvertible {
     case timedOut
     /// The center was stopped.
     case stopped
-    /// It was dropped because the queue was full.
+    /// It was dropped: the queue was full, or it does not fit the ring.
     case dropped
 
     /// One line, lower case.
     public var description: String {
         switch self {
         case .unencodable(let key, let why): "encode '\(key)': \(why)"
+        case .invalidIdentity(let name):
+            "announce '\(name.prefix(64))': not 1 to 255 bytes without '|', or the key too long"
         case .invalidKind(let kind): "send kind '\(kind.prefix(64))': not 1 to 255 bytes"
         case .tooLarge(let bytes, let limit): "send message: \(bytes) bytes, the limit is \(limit)"
         case .timedOut: "deliver: no collector has stored the messages in time"
         case .stopped: "deliver: the center was stopped"
-        case .dropped: "deliver: the queue was full and the message was dropped"
+        case .dropped: "deliver: a message was dropped: queue full, or larger than the ring"
         }
     }
 }

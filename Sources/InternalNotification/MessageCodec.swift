@@ -91,7 +91,7 @@ public enum MessageCodec {
         } while scanner.take(UInt8(ascii: ","))
         try scanner.expect(UInt8(ascii: "}"))
         if let dropped { return .dropped(dropped, reason: reason) }
-        guard message.sequence > 0, !message.payload.isEmpty,
+        guard (1...Limits.sequenceMax).contains(message.sequence), !message.payload.isEmpty,
             (1...Limits.nameBytesMax).contains(message.kind.utf8.count)
         else { throw JSONFault(.unexpectedByte, at: start) }
         return .message(message)
@@ -149,7 +149,9 @@ public enum MessageCodec {
         try scanner.expect(UInt8(ascii: ","))
         let high = try unsigned(&scanner)
         try scanner.expect(UInt8(ascii: "]"))
-        guard low <= high else { throw JSONFault(.invalidNumber, at: scanner.offset) }
+        guard low >= 1, low <= high, high <= Limits.sequenceMax else {
+            throw JSONFault(.invalidNumber, at: scanner.offset)
+        }
         return low...high
     }
 }

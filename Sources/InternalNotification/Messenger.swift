@@ -34,11 +34,14 @@ public final class Messenger: Sendable {
     public func deliver(_ messages: [INMessage], timeout: UInt64 = 30_000_000_000)
         async throws(INError)
     {
-        var last: UInt64 = 0
-        for message in messages { last = try core.enqueue(message) }
-        guard last > 0 else { return }
+        var sequences: ClosedRange<UInt64>?
+        for message in messages {
+            let sequence = try core.enqueue(message)
+            sequences = (sequences?.lowerBound ?? sequence)...sequence
+        }
+        guard let sequences else { return }
         let failure = await withCheckedContinuation { continuation in
-            core.wait(for: last, timeout: timeout) { continuation.resume(returning: $0) }
+            core.wait(for: sequences, timeout: timeout) { continuation.resume(returning: $0) }
         }
         if let failure { throw failure }
     }
@@ -61,11 +64,12 @@ public final class Messenger: Sendable {
 
     /// Blocks until everything up to `sequence` is stored.
     ///
-    /// - Returns: nil when it is stored, else the reason why not.
+    /// - Returns: nil when it is stored, else the reason why one that waited is not.
     public func wait(for sequence: UInt64, timeout: UInt64) -> INError? {
         let done = DispatchSemaphore(value: 0)
         let answer = Answer()
-        core.wait(for: sequence, timeout: timeout) { reason in
+        let first = core.state.withLock { min($0.outbox.first, sequence) }
+        core.wait(for: first...sequence, timeout: timeout) { reason in
             answer.reason.withLock { $0 = reason }
             done.signal()
         }
@@ -78,12 +82,13 @@ public final class Messenger: Sendable {
         core.state.withLock { state in
             INStatistics(
                 sent: state.outbox.last,
-                stored: state.outbox.stored,
+                stored: state.outbox.storedCount,
                 dropped: state.outbox.droppedCount,
                 refused: state.refused,
                 waiting: state.outbox.count,
                 isAttached: state.isAttached,
-                hasCollector: state.hasCollector
+                hasCollector: state.hasCollector,
+                overflowed: receiver.overflowed
             )
         }
     }

@@ -6,10 +6,23 @@ internal import Telemetry
 /// Pure.
 ///
 /// 1. It holds the sequence numbers `first ..< next` without holes.
-/// 2. `sent` is the last one that was put into the ring in this session, `stored` the last
-/// committed.
+/// 2. `sent` is the last one that was put into the ring in this session, `stored` the last that
+///    is committed or accounted for.
 /// 3. Beyond its limits the oldest go, and their numbers are kept in `dropped` until told.
+/// 4. Numbers given out = stored + waiting + dropped messages.
 struct Outbox {
+    /// What goes into one transfer.
+    struct Batch: Equatable {
+        /// The numbers that it accounts for, without holes.
+        var sequences: ClosedRange<UInt64>
+        /// A JSON array.
+        var json: [UInt8]
+        /// Nothing before it is kept: a gap before it stays one.
+        var isOldest: Bool
+    }
+
+    private static let dropKey = Array(#"{"dropped":["#.utf8)
+
     private var messages: [[UInt8]] = []
     private var start = 0
     private(set) var first: UInt64 = 1
@@ -17,6 +30,11 @@ struct Outbox {
     private(set) var stored: UInt64 = 0
     private(set) var bytes = 0
     private(set) var dropped: [ClosedRange<UInt64>] = []
+    /// No transfer of this session has said yet what was dropped.
+    private var isDropUntold = false
+    /// Messages that a collector has stored.
+    private(set) var storedCount: UInt64 = 0
+    /// Messages that were given up.
     private(set) var droppedCount: UInt64 = 0
 
     /// The next sequence number.
@@ -24,15 +42,18 @@ struct Outbox {
     /// The last number given out.
     var last: UInt64 { next - 1 }
     var count: Int { messages.count - start }
-    var isAllStored: Bool { count == 0 }
-    var hasUnsent: Bool { sent < last }
+    var isAllStored: Bool { count == 0 && !isDropUntold }
+    var hasUnsent: Bool { sent < last || isDropUntold }
     /// Time to hurry, and for careful senders to wait.
     var isHalfFull: Bool {
         count >= Limits.queueMessagesMax / 2 || bytes >= Limits.queueBytesMax / 2
     }
 
-    /// Adds a message that carries the number `next`; drops the oldest where there is no room.
-    mutating func append(_ message: [UInt8]) {
+    /// Adds a message that carries the number `next`.
+    ///
+    /// - Returns: the oldest messages' numbers, if they were dropped to make room.
+    mutating func append(_ message: [UInt8]) -> ClosedRange<UInt64>? {
+        let before = first
         while count > 0,
             count >= Limits.queueMessagesMax || bytes + message.count > Limits.queueBytesMax
         {
@@ -40,57 +61,84 @@ struct Outbox {
         }
         messages.append(message)
         bytes += message.count
+        return first > before ? before...(first - 1) : nil
     }
 
-    /// A collector has committed everything up to `sequence`.
+    /// A collector has committed, or accounted for, everything up to `sequence`.
     mutating func acknowledge(_ sequence: UInt64) {
         let upTo = min(sequence, last)
         stored = max(stored, upTo)
-        while first <= upTo, count > 0 { removeFirst() }
+        while first <= upTo, count > 0 {
+            if !messages[start].starts(with: Self.dropKey) { storedCount += 1 }
+            removeFirst()
+        }
         sent = max(sent, stored)
         dropped.removeAll { $0.upperBound <= stored }
+        if dropped.isEmpty { isDropUntold = false }
     }
 
     /// A new session: everything not stored goes out again.
     mutating func rewind() {
         sent = max(stored, first - 1)
+        isDropUntold = !dropped.isEmpty
     }
 
-    /// The next messages as a JSON array, at most `bytesMax` (but at least one) and `countMax`.
-    ///
-    /// - Returns: the numbers in it and the text; nil if nothing waits.
-    func batch(bytesMax: Int, countMax: Int) -> (sequences: ClosedRange<UInt64>, json: [UInt8])? {
+    /// The next messages, at most `bytesMax` (but at least one) and `countMax`; nil if nothing
+    /// waits.
+    func batch(bytesMax: Int, countMax: Int) -> Batch? {
         let from = max(sent + 1, first)
-        guard from < next else { return nil }
+        guard from < next || isDropUntold else { return nil }
         var json: [UInt8] = [UInt8(ascii: "[")]
         for range in dropped {
-            json.append(contentsOf: #"{"dropped":["#.utf8)
-            json.appendDecimal(range.lowerBound)
-            json.append(UInt8(ascii: ","))
-            json.appendDecimal(range.upperBound)
-            json.append(contentsOf: #"],"reason":"sender queue full"},"#.utf8)
+            if json.count > 1 { json.append(UInt8(ascii: ",")) }
+            Self.append(dropped: range, reason: "sender queue full", to: &json)
         }
         var sequence = from
         while sequence < next, sequence - from < UInt64(countMax) {
             let message = messages[start + Int(sequence - first)]
             if sequence > from, json.count + message.count > bytesMax { break }
-            if sequence > from { json.append(UInt8(ascii: ",")) }
+            if json.count > 1 { json.append(UInt8(ascii: ",")) }
             json.append(contentsOf: message)
             sequence += 1
         }
         json.append(UInt8(ascii: "]"))
-        return (from...(sequence - 1), json)
+        if sequence > from {
+            return Batch(sequences: from...(sequence - 1), json: json, isOldest: from == first)
+        }
+        guard let news = dropped.last else { return nil }
+        return Batch(sequences: news, json: json, isOldest: true)
     }
 
     /// What `batch` gave is in the ring now.
     mutating func markSent(_ sequences: ClosedRange<UInt64>) {
         sent = max(sent, sequences.upperBound)
+        isDropUntold = false
     }
 
-    /// The message can never be sent: it is counted as dropped.
+    /// The message can never be sent: the news that it was dropped goes in its place.
     mutating func giveUp(_ sequence: UInt64) {
         guard sequence >= first, sequence < next else { return }
-        while first <= sequence { drop() }
+        let index = start + Int(sequence - first)
+        if messages[index].starts(with: Self.dropKey) { return }
+        var news: [UInt8] = []
+        Self.append(dropped: sequence...sequence, reason: "larger than the ring", to: &news)
+        bytes += news.count - messages[index].count
+        messages[index] = news
+        droppedCount += 1
+    }
+
+    private static func append(
+        dropped range: ClosedRange<UInt64>,
+        reason: String,
+        to json: inout [UInt8]
+    ) {
+        json.append(contentsOf: dropKey)
+        json.appendDecimal(range.lowerBound)
+        json.append(UInt8(ascii: ","))
+        json.appendDecimal(range.upperBound)
+        json.append(contentsOf: #"],"reason":""#.utf8)
+        json.append(contentsOf: reason.utf8)
+        json.append(contentsOf: #""}"#.utf8)
     }
 
     private mutating func drop() {
@@ -99,7 +147,8 @@ struct Outbox {
         } else {
             dropped.append(first...first)
         }
-        droppedCount += 1
+        isDropUntold = true
+        if !messages[start].starts(with: Self.dropKey) { droppedCount += 1 }
         removeFirst()
         sent = max(sent, first - 1)
     }

@@ -92,8 +92,15 @@ public final class PeerLink {
 
     /// True if there is a transfer that was not read yet.
     public var hasNews: Bool {
-        guard let head = try? client.state(headToken) else { return false }
-        return head > lastNumber
+        guard let head = try? client.state(headToken), head > lastNumber,
+            let tail = try? client.state(tailToken)
+        else { return false }
+        return tail <= head
+    }
+
+    /// Its names belong to a later run: nothing of it can be read any more.
+    func retire() {
+        lastNumber = .max
     }
 
     /// Passes over all that is in the ring now.
@@ -112,7 +119,10 @@ public final class PeerLink {
             guard let head = try? client.state(headToken), let tail = try? client.state(tailToken),
                 head > lastNumber
             else { return nil }
-            let number = max(lastNumber + 1, tail)
+            // No more descriptors than these can be whole, whatever the peer says.
+            let depth = UInt64(Limits.transfersMax)
+            let oldest = head > depth ? head - depth + 1 : 1
+            let number = max(lastNumber + 1, tail, oldest)
             guard number <= head else { return nil }
             lastNumber = number
             // Not there: overwritten a moment ago, or not written again after a restart of the bus.
@@ -128,7 +138,7 @@ public final class PeerLink {
         let slot = Int(number % UInt64(Limits.transfersMax)) * TransferDescriptor.registers
         guard let words = read(tableToken, at: slot, count: TransferDescriptor.registers),
             let descriptor = TransferDescriptor(words: words, ring: Limits.ringRegisters),
-            descriptor.number == number
+            descriptor.number == number, descriptor.epoch == instance.epoch
         else { return nil }
         let untilEnd = min(descriptor.chunks, Limits.ringRegisters - descriptor.offset)
         guard let ring = read(poolToken, at: descriptor.offset, count: untilEnd),

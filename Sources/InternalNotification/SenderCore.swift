@@ -44,7 +44,7 @@ final class SenderCore: Sendable {
     /// - Returns: the number.
     func enqueue(_ message: INMessage) throws(INError) -> UInt64 {
         do throws(INError) {
-            if let fault = message.fault { throw fault }
+            if let fault = message.fault ?? config.fault { throw fault }
             try check(message)
         } catch {
             state.withLock { $0.refused += 1 }
@@ -58,7 +58,7 @@ final class SenderCore: Sendable {
             var json: [UInt8] = []
             json.reserveCapacity(stamped.payloadText.count + 128)
             MessageCodec.append(stamped, boot: boot, to: &json)
-            state.outbox.append(json)
+            state.append(json)
             return stamped.sequence
         }
         ring()
@@ -73,6 +73,19 @@ final class SenderCore: Sendable {
         guard size <= Limits.messageBytesMax else {
             throw .tooLarge(bytes: size, limit: Limits.messageBytesMax)
         }
+        guard message.id?.utf8.count ?? 0 <= Limits.nameBytesMax else {
+            throw .unencodable(key: "id", why: "longer than \(Limits.nameBytesMax) bytes")
+        }
+        // One payload that is no JSON would make its whole transfer unreadable.
+        let fault = message.payloadText.withUnsafeBytes { bytes -> JSONFault? in
+            do throws(JSONFault) {
+                _ = try JSONScanner.validate(bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let fault { throw .unencodable(key: "payload", why: "\(fault)") }
         // Only what may not fit the ring is compressed here to find out.
         let room = Limits.ringBytes - 2048
         guard size > room else { return }
@@ -80,15 +93,15 @@ final class SenderCore: Sendable {
         if packed > room { throw .tooLarge(bytes: packed, limit: room) }
     }
 
-    /// Calls `finish` once everything up to `sequence` is stored, or with the reason why not.
+    /// Calls `finish` once all of `sequences` are stored, or with the reason why one is not.
     func wait(
-        for sequence: UInt64,
+        for sequences: ClosedRange<UInt64>,
         timeout: UInt64,
         _ finish: @escaping @Sendable (INError?) -> Void
     ) {
         let deadline = clock.boot().addingReportingOverflow(timeout)
         let waiter = SenderState.Waiter(
-            sequence: sequence,
+            sequences: sequences,
             deadline: deadline.overflow ? .max : deadline.partialValue,
             finish: finish
         )
@@ -104,7 +117,7 @@ final class SenderCore: Sendable {
 
     /// The thread: finds the bus, then sends and pings until it is stopped.
     func run(_ attached: @escaping @Sendable (NotifyClient, UInt32) -> Void) {
-        if var session = connect() {
+        if config.fault == nil, var session = connect() {
             attached(session.client, session.fingerprint)
             while turn(&session) {}
             session.client.close()
@@ -137,13 +150,17 @@ final class SenderCore: Sendable {
             boot: clock.boot()
         )
         let collector = try client.registerDirect(channel.collector) { [self] event in
-            update { $0.collectorSession = event.cause == .post ? event.state : 0 }
+            update { state in
+                state.collectorSession = event.cause == .post ? event.state : 0
+                state.collectorOwner = event.connection
+            }
         }
         session.collectorToken = collector
         let info = try client.information(collector)
         state.withLock { state in
             state.collectorSession = info.connection == 0 ? 0 : info.state
-            state.isAttached = true
+            state.collectorOwner = info.connection
+            state.client = client
         }
         return session
     }

@@ -30,6 +30,7 @@ struct SenderSession {
     /// The register that names the collector; set once it is registered.
     var collectorToken: NotifyToken = -1
     private var acknowledgements: [NotifyToken] = []
+    private var takenToken: NotifyToken?
 
     private struct Tokens {
         var claims: [NotifyToken]
@@ -118,7 +119,10 @@ struct SenderSession {
         attach(to: 0, core)
         core.update { $0.collectorSession = 0 }
         if let info = try? client.information(collectorToken), info.connection != 0 {
-            core.update { $0.collectorSession = info.state }
+            core.update { state in
+                state.collectorSession = info.state
+                state.collectorOwner = info.connection
+            }
         }
     }
 
@@ -157,8 +161,8 @@ struct SenderSession {
         collectorSession = session
         for token in acknowledgements { try? client.cancel(token) }
         acknowledgements = []
+        takenToken = nil
         core.state.withLock { state in
-            state.taken = 0
             state.resume = nil
             state.collectorConnection = 0
             state.hasCollector = session != 0
@@ -166,12 +170,12 @@ struct SenderSession {
         guard session != 0 else { return }
         let collector = UInt32(session >> 32)
         do throws(NotifyStatus) {
-            acknowledgements.append(
-                try client.registerDirect(names.taken(by: collector)) { [core] event in
-                    core.update { $0.taken = max($0.taken, event.state) }
-                }
-            )
-            let stored = try client.registerDirect(names.stored(by: collector)) { [core] event in
+            let takenName = names.taken(by: collector, of: epoch)
+            let taken = try client.registerDirect(takenName) { [core] _ in core.ring() }
+            acknowledgements.append(taken)
+            takenToken = taken
+            let storedName = names.stored(by: collector, of: epoch)
+            let stored = try client.registerDirect(storedName) { [core] event in
                 core.noteStored(event.state, connection: event.connection)
             }
             acknowledgements.append(stored)
@@ -188,8 +192,8 @@ struct SenderSession {
     /// - Returns: ns until it is worth trying again; 0 at once; nil when only news can help.
     mutating func send(_ core: SenderCore, now: UInt64) -> UInt64? {
         let isAcknowledged = collectorSession != 0
-        let (isStopping, isUrgent, taken) = core.state.withLock {
-            ($0.isStopping, !$0.waiters.isEmpty || $0.outbox.isHalfFull, $0.taken)
+        let (isStopping, isUrgent) = core.state.withLock {
+            ($0.isStopping, !$0.waiters.isEmpty || $0.outbox.isHalfFull)
         }
         if !isAcknowledged, !isStopping, now < nextUnacknowledged {
             return nextUnacknowledged - now
@@ -197,16 +201,16 @@ struct SenderSession {
         let countMax = isAcknowledged || isStopping ? .max : Limits.unacknowledgedBatchMax
         let target = rawTarget
         guard
-            let (sequences, json, last) = core.state.withLock({ state in
-                state.outbox.batch(bytesMax: target, countMax: countMax)
-                    .map { ($0.sequences, $0.json, state.outbox.last) }
+            let batch = core.state.withLock({
+                $0.outbox.batch(bytesMax: target, countMax: countMax)
             })
         else { return nil }
-        let packed = packer.pack(json)
-        learn(raw: json.count, packed: packed.count)
+        let sequences = batch.sequences
+        let packed = packer.pack(batch.json)
+        learn(raw: batch.json.count, packed: packed.count)
         if packed.count > Limits.ringBytes / 2, sequences.count > 1 { return 0 }
         guard packed.count <= Limits.ringBytes else {
-            core.state.withLock { $0.outbox.giveUp(sequences.upperBound) }
+            core.state.withLock { $0.giveUp(sequences.upperBound) }
             return 0
         }
         let chunks = (packed.count + 7) / 8
@@ -221,17 +225,25 @@ struct SenderSession {
             number: place.number,
             offset: place.offset,
             chunks: chunks,
-            size: json.count,
+            size: batch.json.count,
             compressedSize: packed.count,
             crc: Checksum.crc32c(packed),
             isUrgent: isUrgent || isStopping,
+            isOldest: batch.isOldest,
             sequences: sequences,
-            sent: last
+            sent: core.state.withLock { $0.outbox.last },
+            epoch: epoch
         )
         write(descriptor, Registers.pack(packed))
         core.state.withLock { $0.outbox.markSent(sequences) }
         nextUnacknowledged = now + Limits.unacknowledgedPause
         return 0
+    }
+
+    /// Last transfer that the collector has copied; a load from memory, so that no post of it can
+    /// be missed.
+    private var taken: UInt64 {
+        takenToken.flatMap { try? client.state($0) } ?? 0
     }
 
     private mutating func write(_ descriptor: TransferDescriptor, _ words: [UInt64]) {

@@ -11,35 +11,56 @@ struct SenderState {
     var refused: UInt64 = 0
     /// State of the collector register: which session, 0 for none.
     var collectorSession: UInt64 = 0
-    /// Which connection acknowledges; 0 before its first word.
+    /// The connection that owns the collector register: nobody else's acknowledgements count.
+    var collectorOwner: UInt64 = 0
+    /// Which connection has acknowledged; 0 before its first word.
     var collectorConnection: UInt64 = 0
     /// The collector's word on a peer that it has just met: how far it has stored, and who says so.
     var resume: (stored: UInt64, connection: UInt64)?
-    /// Last transfer that the collector has copied.
-    var taken: UInt64 = 0
     /// Somebody waits for "stored".
     var waiters: [Waiter] = []
     var mustReestablish = false
-    var isAttached = false
+    /// The bus, once it was found.
+    var client: NotifyClient?
     var hasCollector = false
     var isStopping = false
     var stopDeadline: UInt64 = 0
     var isFinished = false
 
     struct Waiter {
-        var sequence: UInt64
+        var sequences: ClosedRange<UInt64>
         var deadline: UInt64
+        var isDropped = false
         var finish: @Sendable (INError?) -> Void
+    }
+
+    /// True while the bus is there.
+    var isAttached: Bool { client?.isAttached ?? false }
+
+    /// Queues a message; whoever waits for those that had to go for it will be told.
+    mutating func append(_ message: [UInt8]) {
+        if let gone = outbox.append(message) { noteDropped(gone) }
+    }
+
+    /// The message cannot be sent.
+    mutating func giveUp(_ sequence: UInt64) {
+        outbox.giveUp(sequence)
+        noteDropped(sequence...sequence)
+    }
+
+    private mutating func noteDropped(_ gone: ClosedRange<UInt64>) {
+        for index in waiters.indices where waiters[index].sequences.overlaps(gone) {
+            waiters[index].isDropped = true
+        }
     }
 
     /// Waiters that have an answer: stored, given up, out of time, or stopped.
     mutating func answered(now: UInt64) -> [(Waiter, INError?)] {
         var done: [(Waiter, INError?)] = []
         waiters.removeAll { waiter in
-            if waiter.sequence <= outbox.stored {
-                done.append((waiter, nil))
-            } else if waiter.sequence < outbox.first {
-                done.append((waiter, .dropped))
+            let last = waiter.sequences.upperBound
+            if last <= outbox.stored || last < outbox.first {
+                done.append((waiter, waiter.isDropped ? .dropped : nil))
             } else if isFinished {
                 done.append((waiter, .stopped))
             } else if waiter.deadline <= now {
@@ -53,7 +74,9 @@ struct SenderState {
     }
 
     /// A collector has committed up to `stored`; a new connection of it is a new session.
-    mutating func note(stored: UInt64, connection: UInt64) {
+    mutating func note(stored said: UInt64, connection: UInt64) {
+        guard connection == collectorOwner else { return }
+        let stored = min(said, outbox.last)
         if connection != collectorConnection {
             resume = (stored, connection)
         } else {

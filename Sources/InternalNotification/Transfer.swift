@@ -1,3 +1,5 @@
+internal import Telemetry
+
 /// The descriptor of one transfer in a peer's table: eight registers.
 public struct TransferDescriptor: Equatable, Sendable {
     /// Registers that a descriptor takes.
@@ -22,8 +24,13 @@ public struct TransferDescriptor: Equatable, Sendable {
     /// Highest sequence number that the sender had given out when it wrote this.
     public var sent: UInt64
 
+    /// Which run of the sender wrote it: names and rings outlive their instance by a moment.
+    public var epoch: UInt64
+
     /// Somebody waits for "stored": commit at once.
     public var isUrgent: Bool { flags & 1 != 0 }
+    /// The sender keeps nothing before it: a gap before it stays one.
+    public var isOldest: Bool { flags & 2 != 0 }
 
     /// A descriptor as given.
     public init(
@@ -34,8 +41,10 @@ public struct TransferDescriptor: Equatable, Sendable {
         compressedSize: Int,
         crc: UInt32,
         isUrgent: Bool,
+        isOldest: Bool,
         sequences: ClosedRange<UInt64>,
-        sent: UInt64
+        sent: UInt64,
+        epoch: UInt64
     ) {
         self.number = number
         self.offset = offset
@@ -43,9 +52,10 @@ public struct TransferDescriptor: Equatable, Sendable {
         self.size = size
         self.compressedSize = compressedSize
         self.crc = crc
-        flags = isUrgent ? 1 : 0
+        flags = (isUrgent ? 1 : 0) | (isOldest ? 2 : 0)
         self.sequences = sequences
         self.sent = sent
+        self.epoch = epoch
     }
 
     /// The eight registers.
@@ -58,13 +68,15 @@ public struct TransferDescriptor: Equatable, Sendable {
             sequences.lowerBound,
             sequences.upperBound,
             sent,
-            0,
+            epoch,
         ]
     }
 
     /// Reads eight registers; nil if they cannot describe a transfer of a ring of `ring` registers.
     public init?(words: [UInt64], ring: Int) {
-        guard words.count == Self.registers, words[4] <= words[5] else { return nil }
+        guard words.count == Self.registers, words[4] >= 1, words[4] <= words[5],
+            words[5] <= words[6], words[6] <= Limits.sequenceMax
+        else { return nil }
         number = words[0]
         offset = Int(words[1] >> 32)
         chunks = Int(words[1] & 0xffff_ffff)
@@ -74,6 +86,7 @@ public struct TransferDescriptor: Equatable, Sendable {
         flags = UInt32(truncatingIfNeeded: words[3])
         sequences = words[4]...words[5]
         sent = words[6]
+        epoch = words[7]
         guard offset < ring, chunks <= ring, compressedSize <= chunks * 8 else { return nil }
     }
 }

@@ -72,14 +72,16 @@ public final class Checkpointer: Sendable {
     }
 
     private static func work(_ directory: String, _ bell: Wake, _ shared: Shared) {
-        guard let database = try? open(directory) else { return }
+        var database = try? open(directory)
         var gauge = LogGauge(directory: directory)
         while !shared.isStopping.load(ordering: .acquiring) {
             bell.wait()
             guard gauge.grown() >= Int64(Limits.checkpointBytes) else { continue }
+            // Short of descriptors at first, perhaps.
+            if database == nil { database = try? open(directory) }
             // A failure (a full disk, say) shows in the log's size and is tried again later.
             let isLarge = Files.size(Schema.log(directory)) > Int64(Limits.walBytesMax)
-            let result = try? database.checkpoint(isLarge ? .truncate : .passive)
+            let result = try? database?.checkpoint(isLarge ? .truncate : .passive)
             gauge.mark()
             shared.passes.add(1, ordering: .relaxed)
             if let result, !result.isBusy, result.copied >= result.frames { continue }

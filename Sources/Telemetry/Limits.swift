@@ -30,8 +30,15 @@ public enum Limits {
     public static let unacknowledgedPause: UInt64 = 300_000_000
     /// How long a claim outlives its process, so that a short-lived one is still read.
     public static let lingerSeconds: UInt32 = 30
+    /// Calls that wait in a program's callback queue; beyond them its siblings are not read.
+    public static let deliveriesMax = 64
+    /// Elements that wait in a sequence for a slow reader; beyond them the oldest are lost.
+    public static let streamBufferMax = 1024
     /// How long `stop` and normal exit wait for what is queued.
     public static let flushTimeout: UInt64 = 2_000_000_000
+
+    /// How long the agent reads on, when it is to stop, for peers that have ended.
+    public static let stopTimeout: UInt64 = 10_000_000_000
 
     /// UTF-8 bytes of an identifier or a kind: bus names are cut from them and stay below 511.
     public static let nameBytesMax = 255
@@ -40,6 +47,10 @@ public enum Limits {
     public static let peersMax = 10_000
     /// Different kinds of one agent run: a peer cannot invent streams without bound.
     public static let kindsMax = 10_000
+    /// The highest sequence number: far beyond any sender's life, and sums of a few stay in 64 bits.
+    public static let sequenceMax: UInt64 = 1 << 60
+    /// Pieces of news that something was dropped, in one transfer: an honest one has few.
+    public static let dropsPerTransferMax = 64
     /// Holes of one instance that are kept open; the oldest beyond are closed as lost for good.
     public static let holesMax = 1_000
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct OutboxTests {
     private func filled(_ count: Int) -> Outbox {
         var outbox = Outbox()
-        for _ in 0..<count { outbox.append(Array("{}".utf8)) }
+        for _ in 0..<count { _ = outbox.append(Array("{}".utf8)) }
         return outbox
     }
 
@@ -45,8 +45,8 @@ import Testing
 
     @Test func aMessageLargerThanTheTargetStillGoes() {
         var outbox = Outbox()
-        outbox.append([UInt8](repeating: 0x20, count: 5000))
-        outbox.append([0x31])
+        _ = outbox.append([UInt8](repeating: 0x20, count: 5000))
+        _ = outbox.append([0x31])
         #expect(outbox.batch(bytesMax: 100, countMax: 10)?.sequences == 1...1)
     }
 }
@@ -103,8 +103,10 @@ import Testing
             compressedSize: 1600,
             crc: 0xdead_beef,
             isUrgent: true,
+            isOldest: true,
             sequences: 10...20,
-            sent: 25
+            sent: 25,
+            epoch: 9
         )
         #expect(TransferDescriptor(words: made.words, ring: 4096) == made)
         var broken = made.words

@@ -79,5 +79,7 @@ final class Feeder {
         if rest.isEmpty { program.endInput() }
     }
 
+    func signal(_ number: Int32) { program.signal(number) }
+
     func finish() -> Program.Outcome { program.finish() }
 }
