@@ -1,4 +1,3 @@
-internal import Glibc
 internal import LinuxIO
 internal import Spool
 
@@ -93,19 +92,5 @@ struct Follower: ~Copyable {
         query.reverse = false
         seen = try reader.follow(after: seen, query) { writer.write(RecordItem($0)) }
         tellDamage()
-    }
-}
-
-/// Which file a path leads to: two files never share it at the same time.
-struct FileIdentity: Equatable {
-    private let device: UInt64
-    private let inode: UInt64
-
-    /// That of the file at `path`; nil if there is none.
-    init?(_ path: String) {
-        var info = stat()
-        guard stat(path, &info) == 0 else { return nil }
-        device = UInt64(info.st_dev)
-        inode = UInt64(info.st_ino)
     }
 }

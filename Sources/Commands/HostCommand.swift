@@ -9,9 +9,13 @@ enum HostCommand {
 
     static let definition = Command(
         "host",
-        summary: "send the machine's telemetry: CPU, memory, load, disks, network",
+        summary: "send the machine's telemetry: CPU, memory, disks, network, temperatures …",
         flags: [every, identifier, .bus, .channel],
-        notes: ["Runs until SIGTERM or SIGINT. Kinds: host.cpu, host.memory, host.load, …"],
+        notes: [
+            "Runs until SIGTERM or SIGINT. Kinds: host.cpu, host.memory, host.swap, host.load,",
+            "host.processes, host.pressure, host.uptime, host.disk, host.network,",
+            "host.filesystem, host.temperature; what the kernel does not tell is left out.",
+        ],
         run: run
     )
 

@@ -1,7 +1,7 @@
 internal import Basics
 internal import LinuxIO
 
-/// Reads the machine's state from /proc.
+/// Reads the machine's state from /proc and /sys.
 ///
 /// What a kernel does not tell is left out; rates (CPU, disks, network) are per interval and start
 /// with the second snapshot.
@@ -14,15 +14,24 @@ struct HostSampler {
     private var lastProcessor: [UInt64] = []
     private var lastDisks: [String: [UInt64]] = [:]
     private var lastNetwork: [String: [UInt64]] = [:]
+    private var lastSwapped: [UInt64] = []
+    private var lastStarted: UInt64?
+    /// Where sysfs is mounted.
+    private let system: String
 
-    init(root: String = "/proc") {
+    init(root: String = "/proc", system: String = "/sys") {
         self.root = root
+        self.system = system
     }
 
     /// One snapshot of everything.
     mutating func sample() -> [HostSample] {
-        [processor(), memory(), load(), pressure(), uptime(), disks(), network(), fileSystems()]
-            .compactMap { $0 }
+        let memory = memoryFigures()
+        let samples = [
+            processor(), Self.memory(memory), swap(memory), load(), processes(), pressure(),
+            uptime(), disks(), network(), fileSystems(), temperatures(),
+        ]
+        return samples.compactMap { $0 }
     }
 
     private func lines(_ name: String) -> [Substring] {
@@ -53,24 +62,82 @@ struct HostSampler {
         return HostSample(kind: "host.cpu", payload: object.finished)
     }
 
-    private func memory() -> HostSample? {
-        var kilobytes: [Substring: UInt64] = [:]
+    /// What /proc/meminfo says, in bytes.
+    private func memoryFigures() -> [Substring: UInt64] {
+        var figures: [Substring: UInt64] = [:]
         for line in lines("meminfo") {
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
-            if fields.count > 1 { kilobytes[fields[0].dropLast()] = UInt64(fields[1]) }
+            guard fields.count > 1, let kilobytes = UInt64(fields[1]) else { continue }
+            figures[fields[0].dropLast()] = kilobytes &* 1024
         }
-        guard let total = kilobytes["MemTotal"] else { return nil }
+        return figures
+    }
+
+    private static func memory(_ figures: [Substring: UInt64]) -> HostSample? {
+        guard let total = figures["MemTotal"] else { return nil }
         var object = ObjectWriter()
-        object.add("total", total &* 1024)
+        object.add("total", total)
         let names: [(Substring, String)] = [
             ("MemAvailable", "available"), ("MemFree", "free"), ("Buffers", "buffers"),
-            ("Cached", "cached"), ("Dirty", "dirty"), ("SwapTotal", "swap_total"),
-            ("SwapFree", "swap_free"),
+            ("Cached", "cached"), ("Dirty", "dirty"),
         ]
         for (name, key) in names {
-            if let value = kilobytes[name] { object.add(key, value &* 1024) }
+            if let value = figures[name] { object.add(key, value) }
         }
         return HostSample(kind: "host.memory", payload: object.finished)
+    }
+
+    /// Space, and the pages that were moved since the last snapshot.
+    private mutating func swap(_ figures: [Substring: UInt64]) -> HostSample? {
+        guard let total = figures["SwapTotal"] else { return nil }
+        var object = ObjectWriter()
+        object.add("total", total)
+        if let free = figures["SwapFree"] {
+            object.add("free", free)
+            object.add("used", total > free ? total - free : 0)
+        }
+        if let cached = figures["SwapCached"] { object.add("cached", cached) }
+        let all = lines("vmstat")
+        let pages = ["pswpin ", "pswpout "].compactMap { key in
+            all.first { $0.hasPrefix(key) }.flatMap { UInt64($0.dropFirst(key.count)) }
+        }
+        if pages.count == 2, lastSwapped.count == 2 {
+            for (index, key) in ["pages_in", "pages_out"].enumerated() {
+                let (now, last) = (pages[index], lastSwapped[index])
+                object.add(key, now > last ? now - last : 0)
+            }
+        }
+        lastSwapped = pages
+        return HostSample(kind: "host.swap", payload: object.finished)
+    }
+
+    private mutating func processes() -> HostSample? {
+        var counts = ProcessCounts(stat: lines("stat"), loadavg: lines("loadavg"))
+        counts.count(in: root)
+        var object = ObjectWriter()
+        let figures = [
+            ("total", counts.total), ("threads", counts.threads), ("running", counts.running),
+            ("blocked", counts.blocked), ("zombies", counts.zombies),
+        ]
+        for (key, value) in figures {
+            if let value { object.add(key, value) }
+        }
+        if let started = counts.started, let lastStarted {
+            object.add("started", started > lastStarted ? started - lastStarted : 0)
+        }
+        lastStarted = counts.started
+        return object.isEmpty ? nil : HostSample(kind: "host.processes", payload: object.finished)
+    }
+
+    private func temperatures() -> HostSample? {
+        let items = Temperatures.read(root: system, limit: Self.itemsMax).map { reading in
+            var item = ObjectWriter()
+            item.add("chip", reading.chip)
+            item.add("label", reading.label)
+            item.add("celsius", hundredths: reading.millidegrees / 10)
+            return item.finished
+        }
+        return Self.list("host.temperature", "sensors", items)
     }
 
     private func load() -> HostSample? {

@@ -6,38 +6,70 @@ internal import Telemetry
 enum PeersCommand {
     static let all = Flag("all", short: "a", help: "also those that left or died")
 
+    static let at = Flag("at", "TIME", help: "who was there at that time")
+    static let watch = Flag("watch", short: "w", help: "show it again each time it changes")
+
     static let definition = Command(
         "peers",
         summary: "who is alive, since when, and their books",
-        flags: [all, .peer, .tableOutput, .utc, .quiet, .spool],
-        notes: ["Exit status: 0 somebody is there, 1 nobody, 2 error, 4 not allowed."],
+        flags: [all, at, watch, .peer, .tableOutput, .utc, .quiet, .spool],
+        notes: [
+            "--at takes the times of 'intel query --since'; it tells what the history says, so it",
+            "reaches as far back as that. --watch runs until SIGINT or SIGTERM, or until nobody",
+            "reads; a terminal is cleared each time, a pipe gets an empty line between.",
+            "",
+            "Exit status: 0 somebody is there, 1 nobody, 2 error, 3 damaged parts were skipped,",
+            "4 not allowed, 5 the history does not reach that far.",
+        ],
         run: run
     )
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
-        let folder = Places(arguments).spool()
-        let reader = try SpoolDoor.open(folder)
-        let known = try reading { () throws(SpoolError) in try reader.peers() }
-        let peers = chosen(known, arguments)
-        if arguments.value(.tableOutput) == "json" {
-            try arguments.answer(peers.map { PeerJSON.text($0) + "\n" }.joined())
-        } else if !peers.isEmpty {
-            try arguments.answer(table(peers, arguments.has(.utc) ? .utc : .local))
+        if arguments.has(watch) {
+            guard !arguments.has(at) else {
+                throw CommandError("--at does not go with --watch", hint: "leave one out")
+            }
+            return try PeersWatch(arguments).run()
         }
+        let folder = Places(arguments).spool()
+        if arguments.has(at) { return try PeersAt.run(folder, arguments) }
+        let peers = try read(folder, arguments)
+        if !peers.isEmpty { try arguments.answer(text(peers, arguments)) }
         if !arguments.has(.quiet), RunningAgent.find(spool: folder) == nil {
             StandardError.line("intel: note: the agent is not running; this is what it last saw")
         }
         return peers.isEmpty ? ExitStatus.nothing : ExitStatus.success
     }
 
+    /// What the books in `folder` say of the peers that the flags ask for.
+    static func read(_ folder: String, _ arguments: Parsed) throws(CommandError) -> [PeerState] {
+        let reader = try SpoolDoor.open(folder)
+        let known = try reading { () throws(SpoolError) in try reader.peers() }
+        return chosen(known, arguments)
+    }
+
+    /// A table, or an object a line.
+    static func text(_ peers: [PeerState], _ arguments: Parsed) -> String {
+        if arguments.value(.tableOutput) == "json" {
+            return peers.map { PeerJSON.text($0) + "\n" }.joined()
+        }
+        return table(peers, arguments.has(.utc) ? .utc : .local)
+    }
+
     /// Those that the flags ask for, by name and then by start.
     static func chosen(_ peers: [PeerState], _ arguments: Parsed) -> [PeerState] {
-        let globs = arguments.all(.peer).map { Glob($0) }
-        return PeerOrder.sorted(peers).filter { peer in
-            let isGone = peer.presence == .left || peer.presence == .died
-            if isGone, !arguments.has(all) { return false }
-            return globs.isEmpty || globs.contains { $0.matches(peer.instance.identifier) }
-        }
+        PeerOrder.sorted(peers).filter { isChosen($0.instance, $0.presence, arguments) }
+    }
+
+    /// True if the flags ask for a peer in this state.
+    static func isChosen(
+        _ instance: PeerInstance,
+        _ presence: Presence,
+        _ arguments: Parsed
+    ) -> Bool {
+        if presence == .left || presence == .died, !arguments.has(all) { return false }
+        let globs = arguments.all(.peer)
+        return globs.isEmpty || globs.contains { Glob($0).matches(instance.identifier) }
     }
 
     static func table(_ peers: [PeerState], _ zone: Zone) -> String {

@@ -19,13 +19,32 @@ enum SendCommand {
     )
     static let noWait = Flag("no-wait", help: "do not wait until the lines are stored")
     static let timeout = Flag("timeout", "TIME", help: "wait that long at the most (30s)")
+    static let follow = Flag(
+        "follow",
+        short: "f",
+        help: "go on with what is appended, each file from its beginning, over rotation"
+    )
+    static let progress = Flag("progress", help: "show on stderr how far it has come")
 
     static let definition = Command(
         "send",
         summary: "send lines of stdin or files as records",
         operands: "[FILE…]",
         operandsMax: .max,
-        flags: [identifier, kind, level, format, noWait, timeout, .bus, .channel],
+        flags: [
+            identifier, kind, level, format, follow, noWait, timeout, progress, .bus, .channel,
+        ],
+        notes: [
+            "Without FILE, or where it is '-', lines come from stdin; the last needs no line end.",
+            "A terminal gets the progress unasked if it takes longer than a moment.",
+            "",
+            "--follow runs until SIGTERM or SIGINT; then it sends what is in the files and waits",
+            "until it is stored. A file may be renamed and made anew, cut (copytruncate), removed,",
+            "or not be there yet. A line is sent when its end has come, or none can come any more.",
+            "",
+            "Exit status: 0 every line was stored (--no-wait: sent), 2 not, and stderr says how",
+            "many.",
+        ],
         run: run
     )
 
@@ -36,18 +55,55 @@ enum SendCommand {
             identifier: try template.identifier(arguments),
             busPath: Places(arguments).bus
         )
+        let files = arguments.operands.isEmpty ? ["-"] : arguments.operands
+        if arguments.has(follow) {
+            guard !files.contains("-") else {
+                throw CommandError(
+                    "--follow needs files",
+                    hint: "a pipe is followed anyway: leave --follow out"
+                )
+            }
+        }
+        // Before any thread starts, so that all of them leave the signals to this one.
+        let signals = arguments.has(follow) ? try Daemon.signals() : nil
         let center = INCenter(identifier: Places(arguments).channel, config: config)
+        defer { center.stop() }
         var job = SendJob(
             messenger: center.messenger,
             template: template,
             timeout: timeout,
-            mayWait: !arguments.has(noWait)
+            mayWait: !arguments.has(noWait),
+            progress: progressLine(arguments, files)
         )
-        let files = arguments.operands.isEmpty ? ["-"] : arguments.operands
+        if let signals {
+            var following = try SendFollowing(files, job, busPath: config.busPath)
+            try following.run(signals)
+            return following.job.status
+        }
+        if job.progress.isOn { job.progress.total = totalBytes(files) }
         for file in files { job.send(file: file) }
         job.finish(busPath: config.busPath)
-        center.stop()
         return job.status
+    }
+
+    private static func progressLine(_ arguments: Parsed, _ files: [String]) -> ProgressLine {
+        if arguments.has(progress) { return ProgressLine(.standing) }
+        // Nobody's typing is overwritten.
+        let isTyped = files.contains("-") && Descriptor.isTerminal(Descriptor.input)
+        let isSeen = Descriptor.isTerminal(Descriptor.error) && !isTyped
+        return ProgressLine(isSeen ? .passing : .off)
+    }
+
+    /// Bytes of all files; nil where one is a pipe or the like.
+    private static func totalBytes(_ files: [String]) -> UInt64? {
+        var total: UInt64 = 0
+        for file in files {
+            let isInput = file == "-"
+            let status = isInput ? FileStatus(opened: Descriptor.input) : FileStatus(file)
+            guard let status, status.isRegular else { return nil }
+            total += status.size
+        }
+        return total
     }
 
     /// What every line of one call has in common.

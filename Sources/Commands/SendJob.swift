@@ -4,22 +4,36 @@ internal import Telemetry
 
 /// The lines of one call on their way out, and the count of what became of them.
 struct SendJob {
+    /// How long one wait for the queue or the store lasts before signals and progress are looked
+    /// at again, ns.
+    static let slice: UInt64 = 100_000_000
+
     let messenger: Messenger
     let template: SendCommand.Template
     let timeout: UInt64
     let mayWait: Bool
+    let progress: ProgressLine
     private(set) var sent: UInt64 = 0
     private(set) var refused: UInt64 = 0
     private(set) var status = ExitStatus.success
     private var last: UInt64 = 0
+    /// While the queue is half full: the number that has to be stored before more is sent.
+    private(set) var awaited: UInt64?
     /// The queue is half full and has not moved for the whole timeout.
-    private var isStuck = false
+    private(set) var isStuck = false
 
-    init(messenger: Messenger, template: SendCommand.Template, timeout: UInt64, mayWait: Bool) {
+    init(
+        messenger: Messenger,
+        template: SendCommand.Template,
+        timeout: UInt64,
+        mayWait: Bool,
+        progress: ProgressLine
+    ) {
         self.messenger = messenger
         self.template = template
         self.timeout = timeout
         self.mayWait = mayWait
+        self.progress = progress
     }
 
     /// Sends every line of a file; `-` is standard input.
@@ -32,62 +46,146 @@ struct SendJob {
                 try send(descriptor: opened.raw, name: file)
             }
         } catch {
-            StandardError.line("intel: \(error)")
-            status = ExitStatus.failure
+            fail("\(error)")
         }
     }
 
     private mutating func send(descriptor: Int32, name: String) throws(SystemError) {
-        var reader = LineReader(descriptor: descriptor, lineBytesMax: Limits.messageBytesMax)
-        while !isStuck, let line = try reader.next() {
-            do throws(SendCommand.LineFault) {
-                if reader.isCut {
-                    throw SendCommand.LineFault(why: "longer than \(Limits.messageBytesMax) bytes")
-                }
-                try send(template.message(line))
-            } catch {
-                refused += 1
-                status = ExitStatus.failure
-                StandardError.line("intel: \(name): line \(reader.number): \(error.why)")
+        var splitter = LineSplitter(lineBytesMax: Limits.messageBytesMax)
+        var chunk = [UInt8](repeating: 0, count: 256 << 10)
+        while !isStuck {
+            while progress.isOn, !Descriptor.isReadable(descriptor, milliseconds: 100) { show() }
+            let count = try Descriptor.read(descriptor, into: &chunk)
+            if count == 0 { break }
+            progress.bytes += UInt64(count)
+            splitter.feed(chunk[..<count])
+            while !isStuck, let line = splitter.next() {
+                send(line, of: splitter, name: name)
+                waitForRoom()
             }
+            show()
+        }
+        if !isStuck, let line = splitter.rest() { send(line, of: splitter, name: name) }
+    }
+
+    /// Queues one line, or tells why it is no record.
+    ///
+    /// Where `awaited` is set after it, the queue is half full and the caller waits.
+    mutating func send(_ line: [UInt8], of splitter: LineSplitter, name: String) {
+        do throws(SendCommand.LineFault) {
+            if splitter.isCut {
+                throw SendCommand.LineFault(why: "longer than \(Limits.messageBytesMax) bytes")
+            }
+            try send(template.message(line))
+        } catch {
+            refused += 1
+            fail("\(name): line \(splitter.number): \(error.why)")
         }
     }
 
     private mutating func send(_ message: INMessage) throws(SendCommand.LineFault) {
         do throws(INError) {
-            last = try messenger.sendWaiting(message, timeout: timeout)
-            sent += 1
+            last = try messenger.sendWaiting(message, timeout: 0)
         } catch {
-            if error == .timedOut {
-                // Nobody takes what is queued: `finish` tells how much of it.
-                last = messenger.statistics.sent
-                isStuck = true
-                return
-            }
-            throw SendCommand.LineFault(why: "\(error)")
+            guard error == .timedOut else { throw SendCommand.LineFault(why: "\(error)") }
+            // It is queued, and half of what waits with it has to go first.
+            let statistics = messenger.statistics
+            last = statistics.sent
+            awaited = statistics.stored + UInt64(statistics.waiting / 2)
+        }
+        sent += 1
+    }
+
+    /// Waits until half the queue is stored, and gives up where it does not move at all for the
+    /// whole timeout.
+    private mutating func waitForRoom() {
+        guard awaited != nil else { return }
+        var stored = messenger.statistics.stored
+        var deadline = Clock.system.boot() + timeout
+        while !waitedForRoom() {
+            show()
+            let now = Clock.system.boot()
+            let current = messenger.statistics.stored
+            if current != stored { (stored, deadline) = (current, now + timeout) }
+            if now >= deadline { return giveUp() }
         }
     }
 
+    /// Waits one slice for half the queue to be stored; true once it is.
+    mutating func waitedForRoom() -> Bool {
+        guard let awaited else { return true }
+        let reason = messenger.wait(for: awaited, timeout: min(timeout, Self.slice))
+        if reason == .timedOut { return false }
+        self.awaited = nil
+        return true
+    }
+
+    /// Sends no more: `finish` tells how much of what was sent is not stored.
+    mutating func giveUp() {
+        isStuck = true
+        awaited = nil
+    }
+
+    /// Tells what went wrong, which the exit status will say too.
+    mutating func fail(_ why: String) {
+        say(why)
+        status = ExitStatus.failure
+    }
+
+    /// Tells something on stderr.
+    func say(_ text: String) {
+        progress.say("intel: " + TerminalText.escaped(text))
+    }
+
+    /// Shows how far it has come.
+    func show() {
+        guard progress.isOn else { return }
+        progress.show(sent: sent, stored: messenger.statistics.stored)
+    }
+
     /// Waits until all is stored, and tells what was not.
-    mutating func finish(busPath: String) {
-        if refused > 0 { StandardError.line("intel: \(refused) lines refused, \(sent) sent") }
-        guard mayWait || isStuck, last > 0 else { return }
-        let reason = isStuck ? .timedOut : messenger.wait(for: last, timeout: timeout)
+    ///
+    /// - Parameter isCancelled: asked ten times a second; true ends the waiting.
+    mutating func finish(busPath: String, isCancelled: () -> Bool = { false }) {
+        var reason: INError? = isStuck ? .timedOut : nil
+        if mayWait, !isStuck, last > 0 { reason = waitForAll(isCancelled) }
         let statistics = messenger.statistics
+        progress.finish(sent: sent, stored: statistics.stored)
+        if refused > 0 { say("\(refused) lines refused, \(sent) sent") }
+        guard mayWait || isStuck, last > 0 else { return }
         guard let reason else {
             if statistics.dropped > 0 {
-                StandardError.line("intel: \(statistics.dropped) lines dropped: the queue was full")
-                status = ExitStatus.failure
+                fail("\(statistics.dropped) lines dropped: the queue was full")
             }
             return
         }
         let lost = statistics.sent - statistics.stored
-        StandardError.line("intel: \(lost) of \(statistics.sent) lines not stored: \(reason)")
+        fail("\(lost) of \(statistics.sent) lines not stored: \(reason)")
+        if let why = whyNotStored(busPath) { progress.say("  " + TerminalText.escaped(why)) }
+    }
+
+    /// What stands in the way of storing, as far as it is known.
+    func whyNotStored(_ busPath: String) -> String? {
+        let statistics = messenger.statistics
         if !statistics.isAttached {
-            StandardError.line("  no bus answers at '\(busPath)': is 'intel agent' running?")
-        } else if !statistics.hasCollector {
-            StandardError.line("  no agent collects on this bus: is 'intel agent' running?")
+            return "no bus answers at '\(busPath)': is 'intel agent' running?"
         }
-        status = ExitStatus.failure
+        if !statistics.hasCollector {
+            return "no agent collects on this bus: is 'intel agent' running?"
+        }
+        return nil
+    }
+
+    private func waitForAll(_ isCancelled: () -> Bool) -> INError? {
+        let deadline = Clock.system.boot().addingReportingOverflow(timeout)
+        while true {
+            let now = Clock.system.boot()
+            let left = deadline.overflow ? Self.slice : deadline.partialValue &- now
+            let isLast = !deadline.overflow && now + Self.slice >= deadline.partialValue
+            let slice = isLast ? min(left, Self.slice) : Self.slice
+            let reason = messenger.wait(for: last, timeout: slice)
+            guard reason == .timedOut, !isLast, !isCancelled() else { return reason }
+            show()
+        }
     }
 }

@@ -2,42 +2,43 @@ internal import Glibc
 internal import LinuxIO
 
 /// Sleeps until the spool's folder changes, somebody stops reading, or a second is over.
-struct SpoolWatch: ~Copyable {
+struct SpoolWatch {
     /// Why the sleep ended.
     enum Ending {
-        case changed, timedOut, readerGone
+        case changed, timedOut, readerGone, stopped
     }
 
-    /// The watch; -1 where the kernel gave none, which `poll` passes over.
-    private let descriptor: Int32
+    /// Nil where the kernel gave none (their number is limited): only the timeout is left then.
+    private let watch: FileWatch?
     private let reader: Int32
+    private let stop: Int32
 
-    /// Watches a folder; `reader` is the descriptor whose closing matters.
+    /// Watches a folder.
     ///
-    /// Where the kernel gives no watch (their number is limited), only the timeout is left.
-    init(folder: String, reader: Int32) {
+    /// - Parameters:
+    ///   - reader: the descriptor whose closing matters.
+    ///   - stop: a descriptor that is readable once all is to end; -1 for none.
+    init(folder: String, reader: Int32, stop: Int32 = -1) {
         self.reader = reader
-        descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-        let events = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE
-        if descriptor >= 0 { _ = inotify_add_watch(descriptor, folder, UInt32(events)) }
-    }
-
-    deinit {
-        if descriptor >= 0 { close(descriptor) }
+        self.stop = stop
+        watch = try? FileWatch()
+        _ = try? watch?.add(folder, for: [.modified, .created, .movedTo, .deleted])
     }
 
     /// Sleeps for `milliseconds` at the most.
     func wait(milliseconds: Int32) -> Ending {
+        // `poll` passes over descriptors below 0.
         var entries = [
             pollfd(fd: reader, events: 0, revents: 0),
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: watch?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
         ]
-        let ready = poll(&entries, 2, milliseconds)
+        let ready = poll(&entries, nfds_t(entries.count), milliseconds)
         if entries[0].revents != 0 { return .readerGone }
-        guard ready > 0, entries[1].revents != 0 else { return .timedOut }
-        // What changed does not matter, only that: all waiting events are thrown away.
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while read(descriptor, &chunk, chunk.count) > 0 {}
+        if entries[1].revents != 0 { return .stopped }
+        guard ready > 0, entries[2].revents != 0 else { return .timedOut }
+        // What changed does not matter, only that.
+        _ = watch?.events()
         return .changed
     }
 }

@@ -102,6 +102,27 @@ public enum Descriptor {
         }
     }
 
+    /// Reads into `chunk` from `offset` bytes into the file, up to its whole length, in one call.
+    ///
+    /// - Returns: how many bytes there were; fewer than `chunk.count` at the end of the file.
+    public static func readSome(_ raw: Int32, at offset: UInt64, into chunk: inout [UInt8])
+        throws(SystemError) -> Int
+    {
+        while true {
+            let count = chunk.withUnsafeMutableBytes {
+                pread(raw, $0.baseAddress, $0.count, off_t(clamping: offset))
+            }
+            if count >= 0 { return count }
+            if errno != EINTR { throw SystemError("read") }
+        }
+    }
+
+    /// Sleeps until `raw` can be read or has ended; false if the time is over before.
+    public static func isReadable(_ raw: Int32, milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: raw, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, milliseconds) > 0
+    }
+
     /// Closes a descriptor whose owner is the caller.
     public static func close(_ raw: Int32) {
         Glibc.close(raw)

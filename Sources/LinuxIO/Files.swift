@@ -15,6 +15,13 @@ public enum Files {
         try open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
     }
 
+    /// Opens a file for writing at its end, made with `mode` if it does not exist.
+    public static func openToAppend(_ path: String, mode: UInt32 = 0o644) throws(SystemError)
+        -> FileDescriptor
+    {
+        try open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode)
+    }
+
     /// All bytes of a file, at most `limit`.
     public static func contents(_ path: String, limit: Int = 64 << 20) throws(SystemError)
         -> [UInt8]
