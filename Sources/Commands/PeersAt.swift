@@ -1,3 +1,4 @@
+internal import Basics
 internal import LinuxIO
 internal import Spool
 internal import Telemetry

@@ -47,7 +47,7 @@ public enum Limits {
     public static let peersMax = 10_000
     /// Different kinds of one agent run: a peer cannot invent streams without bound.
     public static let kindsMax = 10_000
-    /// The highest sequence number: far beyond any sender's life, and sums of a few stay in 64 bits.
+    /// The highest sequence number: beyond any sender's life, and sums of a few fit 64 bits.
     public static let sequenceMax: UInt64 = 1 << 60
     /// Pieces of news that something was dropped, in one transfer: an honest one has few.
     public static let dropsPerTransferMax = 64

@@ -51,7 +51,7 @@ private final class Following: Sendable {
     }
 }
 
-@Test(.timeLimit(.minutes(1))) func followingShowsHistoryThenWhatComes() throws {
+@Test(.timeLimit(.minutes(10))) func followingShowsHistoryThenWhatComes() throws {
     let spool = try SampleSpool()
     try spool.store((1...12).map { "\"\($0)\"" })
     let following = try Following(spool, [])
@@ -61,7 +61,7 @@ private final class Following: Sendable {
     #expect(following.end() == 0)
 }
 
-@Test(.timeLimit(.minutes(1))) func followingCombinesWithFilters() throws {
+@Test(.timeLimit(.minutes(10))) func followingCombinesWithFilters() throws {
     let spool = try SampleSpool()
     try spool.store((1...10).map { "\"\($0)\($0 == 3 ? " X" : "")\"" })
     let matching = try Following(spool, ["-g", "X"])
@@ -71,7 +71,7 @@ private final class Following: Sendable {
     #expect(matching.end() == 0)
 }
 
-@Test(.timeLimit(.minutes(1))) func followingFromNowShowsNothingOlder() throws {
+@Test(.timeLimit(.minutes(10))) func followingFromNowShowsNothingOlder() throws {
     let spool = try SampleSpool()
     try spool.store((1...10).map { "\"\($0)\"" })
     let following = try Following(spool, ["-n", "0"])
@@ -81,7 +81,7 @@ private final class Following: Sendable {
     #expect(following.end() == 0)
 }
 
-@Test(.timeLimit(.minutes(1))) func followingEndsWhenNobodyReads() throws {
+@Test(.timeLimit(.minutes(10))) func followingEndsWhenNobodyReads() throws {
     let spool = try SampleSpool()
     try spool.store(["\"1\""])
     let following = try Following(spool, [])
@@ -91,7 +91,7 @@ private final class Following: Sendable {
     #expect(Clock.system.boot() - start < 1_000_000_000)
 }
 
-@Test(.timeLimit(.minutes(1))) func followingSurvivesANewSpool() throws {
+@Test(.timeLimit(.minutes(10))) func followingSurvivesANewSpool() throws {
     let spool = try SampleSpool()
     try spool.store((1...3).map { "\"\($0)\"" })
     let following = try Following(spool, [])

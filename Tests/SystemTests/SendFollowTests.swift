@@ -4,7 +4,7 @@ import Testing
 
 /// `intel send --follow` on files that grow, are rotated, cut, removed and made late: every line
 /// once, in order.
-@Suite(.timeLimit(.minutes(2))) struct SendFollowTests {
+@Suite(.timeLimit(.minutes(10))) struct SendFollowTests {
     /// An agent, a folder of logs, and a follower of some of them.
     private final class Scene {
         let station: Station
