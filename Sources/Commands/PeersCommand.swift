@@ -12,7 +12,7 @@ enum PeersCommand {
     static let definition = Command(
         "peers",
         summary: "who is alive, since when, and their books",
-        flags: [all, at, watch, .peer, .tableOutput, .utc, .quiet, .spool],
+        flags: [all, at, watch, .peer, .tableOutput, .utc, .quiet, .spool, .bus, .channel],
         notes: [
             "--at takes the times of 'intel query --since'; it tells what the history says, so it",
             "reaches as far back as that. --watch runs until SIGINT or SIGTERM, or until nobody",
@@ -41,11 +41,15 @@ enum PeersCommand {
         return peers.isEmpty ? ExitStatus.nothing : ExitStatus.success
     }
 
-    /// What the books in `folder` say of the peers that the flags ask for.
-    static func read(_ folder: String, _ arguments: Parsed) throws(CommandError) -> [PeerState] {
+    /// What the books in `folder` say of the peers that the flags ask for, and the bus of when they
+    /// were last heard.
+    static func read(_ folder: String, _ arguments: Parsed, isLive: Bool = true)
+        throws(CommandError) -> [PeerState]
+    {
         let reader = try SpoolDoor.open(folder)
         let known = try reading { () throws(SpoolError) in try reader.peers() }
-        return chosen(known, arguments)
+        let peers = chosen(known, arguments)
+        return isLive ? LivePeers.refresh(peers, Places(arguments)) : peers
     }
 
     /// A table, or an object a line.

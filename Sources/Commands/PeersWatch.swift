@@ -29,7 +29,10 @@ struct PeersWatch: ~Copyable {
         var failure: String?
         while true {
             do throws(CommandError) {
-                try draw(PeersCommand.text(PeersCommand.read(folder, arguments), arguments))
+                // Heartbeats are news for eyes alone: in a pipe they would be a table every second.
+                let isLive = Descriptor.isTerminal(arguments.output)
+                let peers = try PeersCommand.read(folder, arguments, isLive: isLive)
+                try draw(PeersCommand.text(peers, arguments))
                 failure = nil
             } catch {
                 // A spool that is made anew is not there for a moment.

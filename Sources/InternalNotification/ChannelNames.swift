@@ -42,11 +42,13 @@ public struct PeerNames: Sendable, Equatable {
 
     /// How the name of the epoch register ends; it is how peers are found.
     public static let epochSuffix = ".epoch"
+    /// How the name of the heartbeat's register ends.
+    public static let beatSuffix = ".beat"
 
     /// Start time of the instance, ns; carries the will.
     public var epoch: String { base + Self.epochSuffix }
     /// When it last pinged, CLOCK_BOOTTIME ns: liveness without counting merged posts.
-    public var beat: String { base + ".beat" }
+    public var beat: String { base + Self.beatSuffix }
     /// Number of identity slots.
     public var identityCount: String { base + ".count" }
     /// One slot of the identity, 8 bytes.

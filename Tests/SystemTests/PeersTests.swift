@@ -1,3 +1,4 @@
+import InternalNotification
 import LinuxIO
 import TestKit
 import Testing
@@ -22,6 +23,28 @@ import Testing
 
     private func feeder(_ station: Station, _ name: String) throws -> Program {
         try Program(["send", "--as", name], environment: station.environment, isFed: true)
+    }
+
+    @Test("a quiet peer was last seen when the bus heard it, not when something was last stored")
+    func lastSeen() throws {
+        let station = try Station()
+        try station.startAgent()
+        let quiet = try feeder(station, "quiet")
+        func times() throws -> [String] {
+            let outcome = try station.run(["peers", "--peer", "quiet", "-o", "json"])
+            let peer = Array(outcome.output.utf8).withUnsafeBytes { INValue(json: $0) }
+            return ["changed", "last_seen"].compactMap { peer[$0]?.stringValue }
+        }
+        let isLater = try eventually {
+            let found = try times()
+            return found.count == 2 && found[0] < found[1]
+        }
+        #expect(isLater)
+        let before = try times()
+        #expect(try eventually { try times()[1] > before[1] }, "nothing was sent meanwhile")
+        quiet.endInput()
+        #expect(quiet.finish().status == 0)
+        #expect(station.signalAgent(15) == 0)
     }
 
     @Test("--at tells who was alive at a moment, of peers that came and went several times")
