@@ -123,16 +123,14 @@ import Testing
     @Test func anEmptyClassGivesItsFileBackAndTheNumberStandsForANewOne() {
         let bench = Bench()
         let root = bench.connect()
-        var files: [ObjectIdentifier] = []
-        for uid in 1...600 as ClosedRange<UInt32> {
+        for uid in 1...300 as ClosedRange<UInt32> {
             let one = bench.connect(uid: uid)
             #expect(bench.apply([.register(1, "user.uid.\(uid)")], from: one) == [0])
             #expect(bench.apply([.register(1, "user.uid.\(uid)")], from: root) == [0])
             #expect(bench.apply([.cancel(token: 1)], from: root) == [0])
             bench.state.disconnect(one, now: 0)
         }
-        files = bench.given[root]?.map { ObjectIdentifier($0) } ?? []
-        #expect(files.count == 600 && bench.state.figures.names == 0)
+        #expect(bench.given[root]?.count == 300 && bench.state.figures.names == 0)
     }
 
     @Test func belowAChannelEachPeersNamesAreItsUsersAndTheGroups() {

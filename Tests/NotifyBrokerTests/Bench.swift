@@ -1,4 +1,5 @@
 import Basics
+import Glibc
 import NotifyBroker
 import NotifyProtocol
 
@@ -8,11 +9,14 @@ final class PlainMemory: BusMemory {
     let descriptor: Int32 = -1
 
     init(_ layout: MemoryLayoutOfBus) {
-        bytes = .allocate(byteCount: layout.bytes, alignment: 16)
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        // Zeros that cost memory only where they are written: a file of pools is large.
+        bytes = UnsafeMutableRawBufferPointer(
+            start: calloc(layout.bytes, 1),
+            count: layout.bytes
+        )
     }
 
-    deinit { bytes.deallocate() }
+    deinit { free(bytes.baseAddress) }
 }
 
 /// One result of a request.
