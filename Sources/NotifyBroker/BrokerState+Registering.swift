@@ -104,13 +104,13 @@ extension BrokerState {
         var access = verdict.access
         if let family = families[key] {
             access.uid = family.uid
-        } else if identity.uid == 0 || identity.isMember(of: access.gid), wanted?.claims != true {
-            // Somebody who may read everybody's looks before the owner is there: it would become
-            // the owner, and lock the other out. After a restart it says for whom it looks.
-            guard let owner = wanted?.owner, owner != 0 else { return nil }
-            access.uid = owner
         } else {
-            access.uid = identity.uid
+            let readsAll = identity.uid == 0 || identity.isMember(of: access.gid)
+            let owner = readsAll ? wanted?.owner ?? 0 : 0
+            // Somebody who may read everybody's looks before the owner is there: it would become
+            // the owner, and lock the other out. After a restart it says for whom it comes.
+            if readsAll, owner == 0, wanted?.claims != true { return nil }
+            access.uid = owner == 0 ? identity.uid : owner
         }
         return Place(access: access, family: key)
     }

@@ -168,7 +168,12 @@ import Testing
         wanted.wasClaimed = true
         let info = bench.ask([.register(wanted)], from: collector).first?.info
         #expect(info?.owner == 5 && info?.cause == .unknown)
+        // What it claims itself below a peer is that peer's as well.
+        var stored = Registration(token: 2, name: "chan.H.stored")
+        (stored.claims, stored.owner) = (true, 6)
+        #expect(bench.ask([.register(stored)], from: collector).first?.info?.owner == 6)
         let (one, two) = (bench.connect(uid: 5), bench.connect(uid: 6))
+        #expect(bench.apply([.claim(3, "chan.H.epoch")], from: two) == [0])
         // Nobody says for whom he comes but members of the group.
         var forged = Registration(token: 1, name: "chan.G.epoch")
         forged.owner = 5
