@@ -23,7 +23,7 @@ enum BusCommand {
             throw CommandError("host bus '\(path)': \(error)")
         }
         StandardError.line("intel bus: listening on '\(path)'")
-        ProcessMemory.releaseCode()
+        ProcessMemory.releaseUnwritten()
         _ = signals.wait()
         broker.stop()
         return ExitStatus.success
