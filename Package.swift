@@ -96,7 +96,7 @@ let package = Package(
         ),
         tests("BasicsTests", ["Basics"]),
         tests("LinuxIOTests", ["LinuxIO", "Basics"]),
-        tests("NotifyProtocolTests", ["NotifyProtocol", "Basics"]),
+        tests("NotifyProtocolTests", ["NotifyProtocol", "LinuxIO", "Basics"]),
         tests("NotifyBrokerTests", ["NotifyBroker", "NotifyProtocol", "LinuxIO", "Basics"]),
         tests(
             "NotifyClientTests",

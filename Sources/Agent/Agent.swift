@@ -65,7 +65,9 @@ public final class Agent: Sendable {
             other.close()
             return nil
         }
-        return try BrokerThread(path: options.busPath)
+        var hosting = BrokerOptions(path: options.busPath)
+        hosting.rules = options.rules
+        return try BrokerThread(hosting)
     }
 
     private static func connect(_ options: AgentOptions) throws -> NotifyClient {

@@ -1,3 +1,4 @@
+public import NotifyBroker
 public import Spool
 
 /// How an agent is to run; every field has been checked by the command line or the configuration.
@@ -16,6 +17,8 @@ public struct AgentOptions: Sendable {
     public var busPath: String
     /// Who hosts the bus.
     public var busMode: BusMode
+    /// Who may use which names of a bus that the agent hosts.
+    public var rules = AccessRules()
     /// Folder of the spool.
     public var spool: String
     /// The channel that is collected.

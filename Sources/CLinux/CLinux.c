@@ -45,6 +45,24 @@ int clinux_peer_credentials(int fd, struct clinux_credentials *out) {
     return 0;
 }
 
+int clinux_peer_groups(int fd, uint32_t *groups, int count) {
+    _Static_assert(sizeof(gid_t) == sizeof(uint32_t), "a group is 32 bits");
+    socklen_t size = (socklen_t)count * sizeof(gid_t);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0 && errno != ERANGE) return -1;
+    return (int)(size / sizeof(gid_t));
+}
+
+static int socket_option(int fd, int name) {
+    int value = -1;
+    socklen_t size = sizeof value;
+    return getsockopt(fd, SOL_SOCKET, name, &value, &size) < 0 ? -1 : value;
+}
+
+int clinux_is_packet_listener(int fd) {
+    return socket_option(fd, SO_DOMAIN) == AF_UNIX && socket_option(fd, SO_TYPE) == SOCK_SEQPACKET
+           && socket_option(fd, SO_ACCEPTCONN) == 1;
+}
+
 ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count,
                     int wait) {
     int flags = MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT);
@@ -114,6 +132,26 @@ ssize_t clinux_receive(int fd, void *bytes, size_t capacity, int *fds, int *fd_c
         if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS)
             *fd_count = take_descriptors(h, fds, *fd_count, room, truncated);
     return received;
+}
+
+int clinux_receive_many(int fd, void *bytes, size_t stride, int count, int32_t *lengths) {
+    enum { MANY = 16 };
+    struct mmsghdr messages[MANY];
+    struct iovec parts[MANY];
+    if (count > MANY) count = MANY;
+    memset(messages, 0, sizeof messages[0] * count);
+    for (int i = 0; i < count; i++) {
+        parts[i].iov_base = (char *)bytes + stride * i;
+        parts[i].iov_len = stride;
+        messages[i].msg_hdr.msg_iov = &parts[i];
+        messages[i].msg_hdr.msg_iovlen = 1;
+    }
+    int came;
+    do came = recvmmsg(fd, messages, count, MSG_DONTWAIT, NULL);
+    while (came < 0 && errno == EINTR);
+    for (int i = 0; i < came; i++)
+        lengths[i] = messages[i].msg_hdr.msg_flags & MSG_TRUNC ? -1 : (int32_t)messages[i].msg_len;
+    return came;
 }
 
 int clinux_memfd(const char *name) { return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING); }

@@ -21,20 +21,21 @@ enum AgentCommand {
     static let definition = Command(
         "agent",
         summary: "collect: take what the peers send and keep it in the spool",
-        flags: [.bus, .spool, .channel, busMode, durability, live],
+        flags: [.bus, .rules, .spool, .channel, busMode, durability, live],
         run: run
     )
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         // Before any other thread, so that all of them leave the signals to this one.
         let signals = try Daemon.signals()
-        let options = AgentOptions(
+        var options = AgentOptions(
             busPath: Places(arguments).bus,
             busMode: AgentOptions.BusMode(rawValue: arguments.value(busMode) ?? "auto") ?? .auto,
             spool: Places(arguments).spool(toWrite: true),
             channel: Places(arguments).channel,
             durability: arguments.value(durability) == "normal" ? .normal : .full
         )
+        options.rules = try BusRules.load(arguments)
         let agent = try start(options)
         let host = agent.isHostingBus ? "hosting" : "using"
         StandardError.line(

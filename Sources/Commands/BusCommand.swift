@@ -6,20 +6,24 @@ enum BusCommand {
     static let definition = Command(
         "bus",
         summary: "host the bus alone, as its own service",
-        flags: [.bus],
+        flags: [.bus, .rules],
         run: run
     )
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         let signals = try Daemon.signals()
         let path = Places(arguments).bus
+        var options = BrokerOptions(path: path)
+        options.rules = try BusRules.load(arguments)
+        options.listener = Environment.handedSocket
         let broker: BrokerThread
         do {
-            broker = try BrokerThread(path: path)
+            broker = try BrokerThread(options)
         } catch {
             throw CommandError("host bus '\(path)': \(error)")
         }
         StandardError.line("intel bus: listening on '\(path)'")
+        ProcessMemory.releaseUnwritten()
         _ = signals.wait()
         broker.stop()
         return ExitStatus.success

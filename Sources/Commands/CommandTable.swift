@@ -24,6 +24,11 @@ enum CommandTable {
 /// Flags that several commands share, so that each means the same everywhere.
 extension Flag {
     static let bus = Flag("bus", "PATH", help: "socket of the bus (INTEL_BUS)")
+    static let rules = Flag(
+        "rules",
+        "FILE",
+        help: "who may use which names of the bus (/etc/intel/bus.rules)"
+    )
     static let spool = Flag("spool", "DIR", help: "folder of the spool (INTEL_SPOOL)")
     static let channel = Flag(
         "channel",

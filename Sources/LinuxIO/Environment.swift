@@ -18,6 +18,44 @@ public enum Environment {
         kill(pid, 0) == 0 || errno == EPERM
     }
 
+    /// The one socket that systemd hands to this process (LISTEN_PID, LISTEN_FDS); nil without one.
+    public static var handedSocket: Int32? {
+        guard Self["LISTEN_PID"] == String(pid), Self["LISTEN_FDS"] == "1" else { return nil }
+        return 3
+    }
+
+    /// When a process began, in the kernel's ticks since boot; 0 where that cannot be read.
+    public static func startTime(pid: Int32) -> UInt64 {
+        guard let bytes = try? Files.contents("/proc/\(pid)/stat", limit: 4096),
+            // The program's name is in parentheses, and may hold any of what follows it.
+            let end = bytes.lastIndex(of: UInt8(ascii: ")"))
+        else { return 0 }
+        let fields = bytes[end...].split(separator: UInt8(ascii: " "))
+        return fields.count > 20 ? UInt64(String(decoding: fields[20], as: UTF8.self)) ?? 0 : 0
+    }
+
+    /// The uid of a user's name; nil if there is none.
+    public static func uid(named name: String) -> UInt32? {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var buffer = [CChar](repeating: 0, count: 16 << 10)
+        guard getpwnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil else {
+            return nil
+        }
+        return entry.pw_uid
+    }
+
+    /// The gid of a group's name; nil if there is none.
+    public static func gid(named name: String) -> UInt32? {
+        var entry = group()
+        var found: UnsafeMutablePointer<group>?
+        var buffer = [CChar](repeating: 0, count: 64 << 10)
+        guard getgrnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil else {
+            return nil
+        }
+        return entry.gr_gid
+    }
+
     /// The path of the running program.
     public static var executable: String {
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -100,6 +100,29 @@ public struct PacketSocket: ~Copyable, Sendable {
         return Credentials(pid: found.pid, uid: found.uid, gid: found.gid)
     }
 
+    /// The supplementary groups of who connected; none where the kernel does not say.
+    public func peerGroups() -> [UInt32] {
+        var groups = [UInt32](repeating: 0, count: 64)
+        var count = Int(clinux_peer_groups(file.raw, &groups, Int32(groups.count)))
+        if count > groups.count {
+            groups = [UInt32](repeating: 0, count: count)
+            count = Int(clinux_peer_groups(file.raw, &groups, Int32(groups.count)))
+        }
+        return Array(groups.prefix(max(0, count)))
+    }
+
+    /// Takes over a socket that listens already, such as one that systemd has opened.
+    ///
+    /// - Throws: EINVAL if it is no listening Unix socket that keeps packet bounds.
+    public static func adopt(listener raw: Int32) throws(SystemError) -> PacketSocket {
+        guard clinux_is_packet_listener(raw) == 1 else {
+            throw SystemError("adopt listening socket", "\(raw)", code: EINVAL)
+        }
+        _ = fcntl(raw, F_SETFL, O_NONBLOCK)
+        _ = fcntl(raw, F_SETFD, FD_CLOEXEC)
+        return PacketSocket(owning: raw)
+    }
+
     /// Receives one packet.
     ///
     /// Without `waiting` it fails with `wouldBlock` where there is none.

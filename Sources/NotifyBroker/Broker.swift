@@ -1,5 +1,4 @@
-internal import Basics
-public import LinuxIO
+internal import LinuxIO
 internal import NotifyProtocol
 
 /// The broker's loop: sockets outside, `BrokerState` inside.
@@ -8,23 +7,28 @@ internal import NotifyProtocol
 struct Broker: ~Copyable {
     /// Frames that one connection may have served before the others get their turn.
     static let framesPerTurn = 64
+    /// Frames that one system call receives: so many answers, of 64 KiB at the most, may wait for a
+    /// client that does not read.
+    static let framesPerCall = 8
     private static let listenerTag: UInt64 = 0
     private static let stopTag = UInt64.max
 
     private let path: String
+    private let isPathOurs: Bool
     private let listener: PacketSocket
-    private let memory: SealedMemory
     private var poller: Poller
     private var state: BrokerState
     private var sockets: [UInt64: Client] = [:]
-    private var buffer = [UInt8](repeating: 0, count: Frames.bytesMax)
+    private var batch = PacketBatch(count: Broker.framesPerCall, bytes: Frames.bytesMax)
     private let clock = Clock.system
+    /// No descriptor was left for the next connection: it waits until one is free.
+    private var isFull = false
 
     /// A connection's socket and what could not be sent to it yet.
     private final class Client {
         let socket: PacketSocket
-        /// An answer that waits for room; while it does, nothing more is read from this client.
-        var answer: [UInt8]?
+        /// Frames that wait for room; while they do, nothing more is read from this client.
+        var outgoing: [BrokerState.Outgoing] = []
         var isBlocked = false
 
         init(_ socket: consuming PacketSocket) {
@@ -32,17 +36,41 @@ struct Broker: ~Copyable {
         }
     }
 
-    /// Listens at `path`; a socket file that nobody answers on is replaced.
-    init(path: String) throws(SystemError) {
-        let listening = try Self.listen(path)
-        let file = try SealedMemory(name: "intel-bus", size: MemoryLayoutOfBus.standard.bytes)
+    /// A memory file that the kernel lets nobody but this process write.
+    private final class File: BusMemory {
+        let sealed: SealedMemory
+        var bytes: UnsafeMutableRawBufferPointer { sealed.bytes }
+        var descriptor: Int32 { sealed.file.raw }
+
+        init(_ layout: MemoryLayoutOfBus) throws(SystemError) {
+            sealed = try SealedMemory(name: "intel-bus", size: layout.bytes)
+        }
+    }
+
+    /// Listens at the path of `options`; a socket file that nobody answers on is replaced.
+    init(_ options: BrokerOptions) throws(SystemError) {
+        let listening = try Self.open(options)
+        let common = try File(.standard)
         let waiting = try Poller()
         try waiting.add(listening.descriptor, tag: Self.listenerTag)
-        self.path = path
-        state = BrokerState(layout: .standard, memory: file.bytes)
+        path = options.path
+        isPathOurs = options.listener == nil
+        state = BrokerState(
+            layout: .standard,
+            memory: common,
+            rules: options.rules,
+            owner: Environment.uid,
+            quotas: options.quotas,
+            now: clock.boot(),
+            makeMemory: { try? File($0) }
+        )
         listener = listening
-        memory = file
         poller = waiting
+    }
+
+    private static func open(_ options: BrokerOptions) throws(SystemError) -> PacketSocket {
+        if let raw = options.listener { return try PacketSocket.adopt(listener: raw) }
+        return try listen(options.path)
     }
 
     private static func listen(_ path: String) throws(SystemError) -> PacketSocket {
@@ -67,8 +95,9 @@ struct Broker: ~Copyable {
         try? poller.add(stop.descriptor, tag: Self.stopTag)
         var isStopping = false
         var nextTick: UInt64?
+        var events: [Poller.Event] = []
         while !isStopping {
-            var events: [Poller.Event] = []
+            events.removeAll(keepingCapacity: true)
             try? poller.wait(timeout: timeout(nextTick)) { events.append($0) }
             for event in events {
                 switch event.tag {
@@ -80,7 +109,7 @@ struct Broker: ~Copyable {
             nextTick = state.tick(now: clock.boot())
             flush()
         }
-        try? Files.remove(path)
+        if isPathOurs { try? Files.remove(path) }
     }
 
     private func timeout(_ next: UInt64?) -> Int32 {
@@ -90,102 +119,128 @@ struct Broker: ~Copyable {
     }
 
     private mutating func accept() {
-        // A few at a time; where descriptors run out the rest waits in the backlog.
+        // A few at a time; the rest waits in the backlog.
         for _ in 0..<Self.framesPerTurn {
-            guard let accepted = try? listener.accept(),
-                let credentials = try? accepted.peerCredentials()
-            else { return }
-            let number = state.connect(credentials)
-            let client = Client(accepted)
-            guard (try? poller.add(client.socket.descriptor, tag: number)) != nil else {
-                state.disconnect(number, now: clock.boot())
+            let accepted: PacketSocket
+            do throws(SystemError) {
+                guard let next = try listener.accept() else { return }
+                accepted = next
+            } catch {
+                // No descriptor is left. Listening on would only turn in circles.
+                isFull = true
+                poller.remove(listener.descriptor)
                 return
             }
-            sockets[number] = client
+            add(accepted)
         }
+    }
+
+    private mutating func add(_ accepted: consuming PacketSocket) {
+        guard let credentials = try? accepted.peerCredentials() else { return }
+        let identity = Identity(
+            pid: credentials.pid,
+            uid: credentials.uid,
+            gid: credentials.gid,
+            groups: credentials.uid == 0 ? [] : accepted.peerGroups(),
+            startTime: Environment.startTime(pid: credentials.pid)
+        )
+        let now = clock.boot()
+        guard let number = state.connect(identity, now: now) else { return }
+        let client = Client(accepted)
+        guard (try? poller.add(client.socket.descriptor, tag: number)) != nil else {
+            return state.disconnect(number, now: now)
+        }
+        sockets[number] = client
     }
 
     private mutating func serve(_ number: UInt64, _ readiness: Poller.Readiness) {
         guard let client = sockets[number] else { return }
         if readiness.contains(.writable) { unblock(number, client) }
-        if client.answer != nil { return }
-        for turn in 0..<Self.framesPerTurn {
-            // The first frame's events leave before the next look at the socket: latency is made
-            // of system calls. Later frames of a turn share one look, and their events merge.
-            if turn == 1 { flush() }
-            let packet: PacketSocket.Packet
+        if !client.outgoing.isEmpty { return }
+        var served = 0
+        while served < Self.framesPerTurn {
+            let came: Int
             do throws(SystemError) {
-                packet = try receive(client)
+                came = try batch.receive(from: client.socket)
             } catch {
                 if !error.wouldBlock { close(number, client) }
                 return
             }
-            for descriptor in packet.descriptors { Descriptor.close(descriptor) }
-            if packet.count == 0 { return close(number, client) }
             let now = clock.boot()
-            // A packet that was cut is longer than any frame: its length cannot be right.
-            let length = packet.isTruncated ? 0 : packet.count
-            let reply = buffer.withUnsafeBytes {
-                state.receive(
-                    UnsafeRawBufferPointer(rebasing: $0[..<length]),
-                    from: number,
-                    now: now
-                )
+            for index in 0..<came {
+                guard apply(index, number, client, now: now) else { return }
+                // The first frame's events leave at once: latency is made of system calls. Later
+                // frames of a turn share one look, and their events merge.
+                if served == 0 { flush() }
+                served += 1
             }
-            guard answer(reply, number, client) else { return }
+            // What came is served, read or not; nothing more is taken from who does not read.
+            if !client.outgoing.isEmpty || !batch.isFull(came) { return }
         }
     }
 
-    private mutating func receive(_ client: Client) throws(SystemError) -> PacketSocket.Packet {
-        try client.socket.receive(into: &buffer)
-    }
-
-    /// False if nothing more is to be read from this client now.
-    private mutating func answer(_ reply: BrokerState.Reply, _ number: UInt64, _ client: Client)
+    /// False if the connection has ended.
+    private mutating func apply(_ index: Int, _ number: UInt64, _ client: Client, now: UInt64)
         -> Bool
     {
+        // A packet that was cut is longer than any frame: its length cannot be right.
+        let packet = batch.packet(index) ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        let isEnd = batch.packet(index)?.isEmpty ?? false
+        let reply = isEnd ? .close("end") : state.receive(packet, from: number, now: now)
         switch reply {
         case .none: return true
+        case .answer(let frame): return send(BrokerState.Outgoing(frame: frame), number, client)
+        case .frames(let frames):
+            for frame in frames {
+                guard send(frame, number, client) else { return false }
+            }
+            return true
         case .close:
             close(number, client)
             return false
-        case .answer(let frame): return send(frame, [], number, client)
-        case .welcome(let frame): return send(frame, [memory.file.raw], number, client)
         }
     }
 
+    /// Sends a frame, or keeps it until there is room; false if the connection has ended.
     private mutating func send(
-        _ frame: [UInt8],
-        _ descriptors: [Int32],
+        _ outgoing: BrokerState.Outgoing,
         _ number: UInt64,
         _ client: Client
     ) -> Bool {
-        do throws(SystemError) {
-            try client.socket.send(frame, descriptors: descriptors)
+        guard client.outgoing.isEmpty else {
+            client.outgoing.append(outgoing)
             return true
+        }
+        do throws(SystemError) {
+            let descriptors = outgoing.memory.map { [$0.descriptor] } ?? []
+            try client.socket.send(outgoing.frame, descriptors: descriptors)
         } catch {
             guard error.wouldBlock else {
                 close(number, client)
                 return false
             }
-            client.answer = frame
+            client.outgoing.append(outgoing)
             block(number, client)
-            return false
         }
+        return true
     }
 
     /// Sends waiting events to whoever has room.
     private mutating func flush() {
-        for number in state.dirty {
+        for number in state.takeDirty() {
             guard let client = sockets[number], !client.isBlocked else { continue }
-            while let (frame, count) = state.eventsFrame(for: number) {
-                do throws(SystemError) {
-                    try client.socket.send(frame)
-                    state.confirmEvents(for: number, count: count)
-                } catch {
-                    if error.wouldBlock { block(number, client) } else { close(number, client) }
-                    break
-                }
+            sendEvents(number, client)
+        }
+    }
+
+    private mutating func sendEvents(_ number: UInt64, _ client: Client) {
+        while let (frame, count) = state.eventsFrame(for: number) {
+            do throws(SystemError) {
+                try client.socket.send(frame)
+                state.confirmEvents(for: number, count: count)
+            } catch {
+                if error.wouldBlock { block(number, client) } else { close(number, client) }
+                return
             }
         }
     }
@@ -193,54 +248,28 @@ struct Broker: ~Copyable {
     private mutating func block(_ number: UInt64, _ client: Client) {
         client.isBlocked = true
         let wanted: Poller.Readiness =
-            client.answer == nil ? [.readable, .writable] : .writable
+            client.outgoing.isEmpty ? [.readable, .writable] : .writable
         try? poller.modify(client.socket.descriptor, tag: number, for: wanted)
     }
 
     private mutating func unblock(_ number: UInt64, _ client: Client) {
-        if let answer = client.answer {
-            client.answer = nil
-            guard send(answer, [], number, client) else { return }
+        let waiting = client.outgoing
+        client.outgoing = []
+        for frame in waiting {
+            guard send(frame, number, client) else { return }
         }
+        guard client.outgoing.isEmpty else { return }
         client.isBlocked = false
         try? poller.modify(client.socket.descriptor, tag: number, for: .readable)
+        sendEvents(number, client)
     }
 
     private mutating func close(_ number: UInt64, _ client: Client) {
         poller.remove(client.socket.descriptor)
         sockets[number] = nil
         state.disconnect(number, now: clock.boot())
-    }
-}
-
-/// A broker on a thread of its own.
-public final class BrokerThread: Sendable {
-    private let stopBell: Wake
-    private let thread: OwnedThread
-
-    /// Listens at `path` and serves.
-    ///
-    /// - Throws: where the socket cannot be made, or somebody else listens there already
-    ///   (EADDRINUSE).
-    public init(path: String) throws(SystemError) {
-        let bell = try Wake()
-        let opened = Mailbox<SystemError?>(capacity: 1)
-        thread = try OwnedThread("bus") {
-            do throws(SystemError) {
-                var broker = try Broker(path: path)
-                _ = opened.trySend(nil)
-                broker.run(until: bell)
-            } catch {
-                _ = opened.trySend(error)
-            }
-        }
-        stopBell = bell
-        if let failure = opened.receive() ?? nil { throw failure }
-    }
-
-    /// Ends all connections and the thread.
-    public func stop() {
-        stopBell.ring()
-        thread.join()
+        guard isFull else { return }
+        isFull = false
+        try? poller.add(listener.descriptor, tag: Self.listenerTag)
     }
 }

@@ -1,5 +1,4 @@
 internal import Basics
-public import LinuxIO
 public import NotifyProtocol
 
 /// What the broker counts, for `status` and tests.
@@ -16,6 +15,12 @@ public struct BrokerFigures: Equatable, Sendable {
     public var malformed: UInt64 = 0
     /// Operations that were refused.
     public var refused: UInt64 = 0
+    /// Those of them that the rules do not allow.
+    public var notAuthorized: UInt64 = 0
+    /// Those of them that met a quota, and connections that did.
+    public var overQuota: UInt64 = 0
+    /// Claims that ended by their deadline.
+    public var expired: UInt64 = 0
 }
 
 /// All that the broker decides, without a socket: frames in; answers, events and memory writes out.
@@ -24,41 +29,96 @@ public struct BrokerFigures: Equatable, Sendable {
 /// 2. A claimed name is written by its claimer alone.
 /// 3. A registration has at most one waiting event; posts merge into it and none is forgotten.
 /// 4. Operations of a frame are applied in order, and its events leave after all of them.
+/// 5. A memory file goes to nobody who may not read every name in it.
 public struct BrokerState {
+    /// A frame to send, with the memory file that goes along.
+    public struct Outgoing {
+        /// The bytes.
+        public var frame: [UInt8]
+        /// Its descriptor goes beside them.
+        public var memory: (any BusMemory)?
+    }
+
     /// What to do with a frame's sender.
-    public enum Reply: Equatable, Sendable {
+    public enum Reply {
         case none
         case answer([UInt8])
-        /// Answer, and send the memory file along.
-        case welcome([UInt8])
+        /// Several frames, in order: memory files first.
+        case frames([Outgoing])
         /// Close the connection: the frame was malformed, for this reason.
         case close(String)
     }
 
+    /// Makes a memory file for a class of readers; nil if there is no room for one.
+    public typealias MemoryMaker = (MemoryLayoutOfBus) -> (any BusMemory)?
+
     /// Counters.
     public internal(set) var figures = BrokerFigures()
-    /// Connections that have events waiting since the last look.
-    public var dirty: Set<UInt64> = []
 
-    var memory: RegisterMemory
+    let rules: AccessRules
+    let quotas: BrokerQuotas
+    /// The user whom the broker belongs to: as user 0 where quotas are concerned.
+    let owner: UInt32
+    let makeMemory: MemoryMaker
+    /// Memory files by number; nil where a number is free.
+    var memories: [RegisterMemory?]
+    var classes: [Access.Readers: RegisterMemory] = [:]
     var connections: [UInt64: Connection] = [:]
-    var names: [String: Name] = [:]
-    var lingering: [Name] = []
+    var users: [UInt32: Account] = [:]
+    var names: [NameKey: Name] = [:]
+    var families: [NameKey: Family] = [:]
+    var timers = TimerQueue()
+    /// Connections that have events waiting since the last look.
+    var dirty: [Connection] = []
+    /// Memory files that go along with the answer that is being written.
+    var handouts: [RegisterMemory] = []
     private var lastConnection: UInt64 = 0
+    /// Room for answers, kept from frame to frame.
+    private var scratch = ByteWriter(capacity: 256)
 
-    /// A broker without names.
+    /// A broker without names, but for those that the rules hold.
     ///
-    /// `memory` must be zero, `layout.bytes` long, and outlive this value.
-    public init(layout: MemoryLayoutOfBus, memory: UnsafeMutableRawBufferPointer) {
-        self.memory = RegisterMemory(layout: layout, bytes: memory)
+    /// - Parameters:
+    ///   - memory: the common file, which must be zero and `layout.bytes` long.
+    ///   - owner: the user whom the broker belongs to.
+    public init(
+        layout: MemoryLayoutOfBus,
+        memory: any BusMemory,
+        rules: AccessRules = AccessRules(),
+        owner: UInt32 = 0,
+        quotas: BrokerQuotas = .standard,
+        now: UInt64 = 0,
+        makeMemory: @escaping MemoryMaker = { _ in nil }
+    ) {
+        self.rules = rules
+        self.owner = owner
+        self.makeMemory = makeMemory
+        self.quotas = quotas
+        memories = [RegisterMemory(number: 0, layout: layout, file: memory)]
+        for pinned in rules.pinned { pin(pinned, now: now) }
     }
 
     /// Notes a new connection.
     ///
-    /// - Returns: its number, never used again.
-    public mutating func connect(_ credentials: Credentials) -> UInt64 {
+    /// - Returns: its number, never used again; nil if its user has too many.
+    public mutating func connect(_ identity: Identity, now: UInt64 = 0) -> UInt64? {
+        let isMaster = identity.uid == 0 || identity.uid == owner
+        let user =
+            users[identity.uid] ?? Account(isMaster ? quotas.master : quotas.user, now: now)
+        guard user.connections < user.limits.connections else {
+            figures.overQuota += 1
+            return nil
+        }
+        users[identity.uid] = user
+        user.connections += 1
         lastConnection += 1
-        connections[lastConnection] = Connection(number: lastConnection, credentials: credentials)
+        let connection = Connection(
+            number: lastConnection,
+            identity: identity,
+            account: Account(isMaster ? quotas.master : quotas.connection, now: now),
+            user: user
+        )
+        connections[lastConnection] = connection
         figures.connections += 1
         return lastConnection
     }
@@ -66,32 +126,31 @@ public struct BrokerState {
     /// A connection has ended: its registrations go, its claims end or linger, its wills are done.
     public mutating func disconnect(_ number: UInt64, now: UInt64) {
         guard let connection = connections.removeValue(forKey: number) else { return }
-        dirty.remove(number)
         figures.connections -= 1
         let cause: NotifyCause = connection.saidGoodbye ? .left : .died
-        var touched: [Name] = []
-        for subscription in connection.registrations.values {
-            subscription.name.remove(subscription)
-            touched.append(subscription.name)
+        let gone = connection.registrations.values.sorted { $0.token < $1.token }
+        connection.registrations = [:]
+        connection.latest = nil
+        for subscription in gone { drop(subscription) }
+        for subscription in gone {
+            endClaim(of: subscription.name, by: connection, cause: cause, now: now)
         }
-        for name in touched { endClaim(of: name, by: connection, cause: cause, now: now) }
-        for name in touched { freeIfUnused(name) }
+        for subscription in gone { freeIfUnused(subscription.name) }
+        connection.user.connections -= 1
+        forgetIfEmpty(connection.user, connection.identity.uid)
     }
 
-    /// Ends claims whose linger is over.
+    /// Forgets a user who has nothing here any more.
+    mutating func forgetIfEmpty(_ user: Account, _ uid: UInt32) {
+        if user.isEmpty, users[uid] === user { users[uid] = nil }
+    }
+
+    /// Ends claims whose linger or deadline is over.
     ///
-    /// - Returns: when the next one ends; nil if none lingers.
+    /// - Returns: when to call it again; nil if no claim ends by itself.
     public mutating func tick(now: UInt64) -> UInt64? {
-        if lingering.isEmpty { return nil }
-        let over = lingering.filter { ($0.claim?.lingersUntil ?? 0) <= now }
-        if !over.isEmpty {
-            lingering.removeAll { ($0.claim?.lingersUntil ?? 0) <= now }
-            for name in over {
-                name.claim = nil
-                freeIfUnused(name)
-            }
-        }
-        return lingering.compactMap { $0.claim?.lingersUntil }.min()
+        while let name = timers.take(now: now) { end(name, now: now) }
+        return timers.next
     }
 
     /// Applies a frame of a connection.
@@ -106,7 +165,7 @@ public struct BrokerState {
             switch Frames.Kind(rawValue: header.kind) {
             case .hello: return try greet(connection, header, &reader)
             case .request where connection.hasGreeted:
-                return try apply(connection, header, &reader, now: now)
+                return apply(connection, header, frame, now: now)
             default: return malformed("kind \(header.kind)")
             }
         } catch {
@@ -126,7 +185,8 @@ public struct BrokerState {
     ) throws(TruncatedBytes) -> Reply {
         let magic = try reader.u32()
         let version = try reader.u32()
-        guard magic == Frames.magic, version >= 1, !connection.hasGreeted else {
+        guard magic == Frames.magic, version >= 1, !connection.hasGreeted, let common = memories[0]
+        else {
             return malformed("hello")
         }
         connection.hasGreeted = true
@@ -135,42 +195,80 @@ public struct BrokerState {
         writer.u32(Frames.version)
         writer.u32(0)
         writer.u64(connection.number)
-        writer.u64(UInt64(memory.layout.slots))
-        writer.u64(UInt64(memory.layout.poolWords))
+        writer.u64(UInt64(common.layout.slots))
+        writer.u64(UInt64(common.layout.poolWords))
         Frames.seal(&writer)
-        return .welcome(writer.bytes)
+        return .frames([Outgoing(frame: writer.bytes, memory: common.file)])
     }
 
     private mutating func apply(
         _ connection: Connection,
         _ header: Frames.Header,
-        _ reader: inout ByteReader,
+        _ frame: UnsafeRawBufferPointer,
         now: UInt64
-    ) throws(TruncatedBytes) -> Reply {
-        guard header.count <= Frames.operationsMax else { return malformed("too many operations") }
-        // All of the frame is read before any of it is applied.
-        var operations: [Operation] = []
-        operations.reserveCapacity(Int(header.count))
-        for _ in 0..<header.count { operations.append(try Operation(from: &reader)) }
-        guard reader.isAtEnd else { return malformed("bytes after the last operation") }
-        var writer = ByteWriter(capacity: 64)
-        Frames.Header(.answer, count: operations.count, serial: header.serial).append(to: &writer)
-        var hasFailed = false
-        for operation in operations {
-            let start = writer.count
-            writer.u32(0)
-            writer.u32(0)
-            let status = perform(operation, connection, reader.base, &writer, now: now)
-            if status != .ok {
-                hasFailed = true
-                figures.refused += 1
-                writer.truncate(to: start + 8)
+    ) -> Reply {
+        let count = Int(header.count)
+        guard count <= Frames.operationsMax else { return malformed("too many operations") }
+        // All of the frame is looked at before any of it is applied.
+        guard Self.isWhole(frame, count) else { return malformed("an operation is not whole") }
+        // Taken out, so that operations may write to it; most quiet frames never do.
+        var answer = AnswerWriter(scratch, header)
+        scratch = ByteWriter()
+        var offset = Frames.headerBytes
+        for _ in 0..<count {
+            guard let head = OperationHead(frame, at: offset) else { break }
+            offset = head.end
+            let status: NotifyStatus
+            if let quick = performQuick(head, connection, frame, now: now) {
+                status = quick
+                answer.add(status)
+            } else {
+                status = answer.add { writer in
+                    perform(head, connection, frame, &writer, now: now)
+                }
             }
-            writer.patch(u32: status.rawValue, at: start)
-            writer.patch(u32: UInt32(writer.count - start), at: start + 4)
+            if status != .ok { note(status, connection) }
         }
-        if header.isQuiet, !hasFailed { return .none }
-        Frames.seal(&writer)
-        return .answer(writer.bytes)
+        let isNeeded = answer.isNeeded
+        let writer = answer.finish()
+        guard isNeeded else {
+            scratch = writer
+            return handouts.isEmpty ? .none : .frames(takeHandouts(nil))
+        }
+        return handouts.isEmpty ? .answer(writer.bytes) : .frames(takeHandouts(writer.bytes))
+    }
+
+    /// True if `count` operations fill the frame, each of them readable.
+    private static func isWhole(_ frame: UnsafeRawBufferPointer, _ count: Int) -> Bool {
+        var offset = Frames.headerBytes
+        for _ in 0..<count {
+            guard let head = OperationHead(frame, at: offset) else { return false }
+            if head.hasText {
+                var reader = ByteReader(UnsafeRawBufferPointer(rebasing: frame[offset..<head.end]))
+                guard (try? Operation(from: &reader)) != nil else { return false }
+            }
+            offset = head.end
+        }
+        return offset == frame.count
+    }
+
+    private mutating func note(_ status: NotifyStatus, _ connection: Connection) {
+        figures.refused += 1
+        connection.report.refused += 1
+        if status == .notAuthorized { figures.notAuthorized += 1 }
+        if status == .overQuota { figures.overQuota += 1 }
+    }
+
+    private mutating func takeHandouts(_ answer: [UInt8]?) -> [Outgoing] {
+        var frames = handouts.map { memory in
+            var writer = ByteWriter()
+            Frames.Header(.memory, count: 0, serial: 0).append(to: &writer)
+            MemoryNotice(number: memory.number, layout: memory.layout).append(to: &writer)
+            Frames.seal(&writer)
+            return Outgoing(frame: writer.bytes, memory: memory.file)
+        }
+        if let answer { frames.append(Outgoing(frame: answer)) }
+        handouts = []
+        return frames
     }
 }

@@ -1,12 +1,25 @@
 internal import LinuxIO
 internal import NotifyProtocol
 
-/// The memory that clients read: register slots and pool words, handed out and taken back.
+/// Memory that clients map read-only, and the broker alone writes.
+public protocol BusMemory: AnyObject {
+    /// Zero at first; as long as its layout says.
+    var bytes: UnsafeMutableRawBufferPointer { get }
+    /// What clients map; -1 where nobody does.
+    var descriptor: Int32 { get }
+}
+
+/// One memory file and the class of readers that may have it: register slots and pool words, handed
+/// out and taken back.
 ///
 /// 1. A slot or a pool belongs to one name at a time and reads as zero when it is handed out.
 /// 2. Slot 0 is never handed out.
-struct RegisterMemory {
+final class RegisterMemory {
+    let number: Int
+    /// Who may have it; nil for everybody.
+    let readers: Access.Readers?
     let layout: MemoryLayoutOfBus
+    let file: any BusMemory
     private let bytes: UnsafeMutableRawBufferPointer
     private var freeSlots: [Int] = []
     private var nextSlot = 1
@@ -15,14 +28,21 @@ struct RegisterMemory {
     private(set) var slotsInUse = 0
     private(set) var poolWordsInUse = 0
 
-    /// `bytes` must be zero, as long as the layout says, and outlive this value.
-    init(layout: MemoryLayoutOfBus, bytes: UnsafeMutableRawBufferPointer) {
+    init(
+        number: Int,
+        readers: Access.Readers? = nil,
+        layout: MemoryLayoutOfBus,
+        file: any BusMemory
+    ) {
+        self.number = number
+        self.readers = readers
         self.layout = layout
-        self.bytes = bytes
+        self.file = file
+        bytes = file.bytes
     }
 
     /// A zero slot; nil if all are in use.
-    mutating func takeSlot() -> Int? {
+    func takeSlot() -> Int? {
         if let slot = freeSlots.popLast() {
             slotsInUse += 1
             return slot
@@ -34,7 +54,7 @@ struct RegisterMemory {
     }
 
     /// Takes a slot back.
-    mutating func free(slot: Int) {
+    func free(slot: Int) {
         store(0, MemoryLayoutOfBus.state(slot))
         store(0, MemoryLayoutOfBus.posts(slot))
         freeSlots.append(slot)
@@ -42,7 +62,7 @@ struct RegisterMemory {
     }
 
     /// `count` consecutive zero words; nil if there is no room.
-    mutating func takePool(_ count: Int) -> Int? {
+    func takePool(_ count: Int) -> Int? {
         if let base = freePools[count]?.popLast() {
             poolWordsInUse += count
             return base
@@ -54,7 +74,7 @@ struct RegisterMemory {
     }
 
     /// Takes a pool back.
-    mutating func free(pool base: Int, count: Int) {
+    func free(pool base: Int, count: Int) {
         clear(pool: base, count: count)
         freePools[count, default: []].append(base)
         poolWordsInUse -= count
@@ -62,21 +82,28 @@ struct RegisterMemory {
 
     /// Sets the words of a pool to zero.
     func clear(pool base: Int, count: Int) {
-        for index in base..<base + count { store(0, layout.poolWord(index)) }
+        // Only what is not zero: a page that nobody has written stays without memory.
+        for index in base..<base + count where load(layout.poolWord(index)) != 0 {
+            store(0, layout.poolWord(index))
+        }
     }
 
+    @inline(__always)
     func setState(_ value: UInt64, of slot: Int) {
         store(value, MemoryLayoutOfBus.state(slot))
     }
 
+    @inline(__always)
     func state(of slot: Int) -> UInt64 {
         load(MemoryLayoutOfBus.state(slot))
     }
 
+    @inline(__always)
     func setPosts(_ value: UInt64, of slot: Int) {
         store(value, MemoryLayoutOfBus.posts(slot))
     }
 
+    @inline(__always)
     func posts(of slot: Int) -> UInt64 {
         load(MemoryLayoutOfBus.posts(slot))
     }

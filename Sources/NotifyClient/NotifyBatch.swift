@@ -34,6 +34,11 @@ public struct NotifyBatch: Sendable {
         states.append((token, state))
     }
 
+    /// Puts the deadline of a token's claim off.
+    public mutating func renew(_ token: NotifyToken) {
+        append(.renew(token: UInt32(bitPattern: token)))
+    }
+
     /// Writes registers of a pool, from register `offset` on.
     public mutating func poolWrite(_ token: NotifyToken, at offset: Int, words: [UInt64]) {
         Operation.appendPoolWrite(
@@ -59,11 +64,21 @@ public struct ClaimOptions: Sendable, Equatable {
     public var will: UInt64?
     /// Seconds that the claim outlives its connection; the broker cuts it at 300.
     public var linger: UInt32
+    /// Milliseconds without a write or `renew` after which the claim ends; 0 for none.
+    ///
+    /// The will is done then. The broker takes 10 ms to one day.
+    public var deadline: UInt32
 
     /// Options.
-    public init(state: UInt64 = 0, will: UInt64? = nil, linger: UInt32 = 0) {
+    public init(
+        state: UInt64 = 0,
+        will: UInt64? = nil,
+        linger: UInt32 = 0,
+        deadline: UInt32 = 0
+    ) {
         self.state = state
         self.will = will
         self.linger = linger
+        self.deadline = deadline
     }
 }

@@ -82,6 +82,7 @@ extension NotifyClient {
             registration.state = claim.options.state
             registration.will = claim.options.will
             registration.linger = claim.options.linger
+            registration.deadline = claim.options.deadline
             registration.pool = claim.pool
             return registration
         }
@@ -154,7 +155,7 @@ extension NotifyClient {
                 state.entries[token]?.info = info
                 return state.attaches
             }
-            table.set(token, slot: info.slot, attach: attach)
+            table.set(token, slot: MemoryViews.place(info), attach: attach)
         }
     }
 
@@ -219,15 +220,23 @@ extension NotifyClient {
     /// A quiet one does not wait: refusals are counted in `quietErrors`.
     public func write(_ batch: NotifyBatch, quiet: Bool = true) throws(NotifyStatus) {
         guard batch.count > 0 else { return }
-        state.withLock { state in
-            for (token, value) in batch.states where state.entries[token]?.wanted.claims == true {
-                state.entries[token]?.wanted.state = value
-            }
-        }
+        remember(batch.states)
         if quiet { return try send(batch) }
         let results = RequestResult.read(try request(batch)) ?? []
         guard results.count == batch.count else { throw .failed }
         if let refused = results.first(where: { $0.status != .ok }) { throw refused.status }
+    }
+
+    /// Keeps what this process has set, to say it again after a restart of the broker.
+    func remember(_ states: [(token: NotifyToken, state: UInt64)]) {
+        if states.isEmpty { return }
+        let now = Clock.system.boot()
+        state.withLock { state in
+            for (token, value) in states {
+                state.entries[token]?.wanted.state = value
+                state.entries[token]?.wanted.stateTime = now
+            }
+        }
     }
 
     /// Copies registers of a pool.
@@ -246,9 +255,9 @@ extension NotifyClient {
         guard start >= 0, count >= 0, start + count <= info.poolCount else { throw .invalidRequest }
         let word = table.word(token)
         guard word != 0 else { throw .serverNotFound }
-        let offset = layout.poolWord(info.poolBase + start)
-        guard offset + count * 8 <= view.size else { throw .invalidRequest }
-        let source = UnsafeRawBufferPointer(rebasing: view.bytes[offset..<offset + count * 8])
+        guard let source = view.pool(info, from: start, count: count, layout) else {
+            throw .invalidRequest
+        }
         words = [UInt64](unsafeUninitializedCapacity: count) { buffer, filled in
             UnsafeMutableRawBufferPointer(buffer).copyMemory(from: source)
             filled = count

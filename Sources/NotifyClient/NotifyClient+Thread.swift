@@ -31,9 +31,11 @@ extension NotifyClient {
             }
             do throws(SystemError) {
                 let packet = try link.socket.receive(into: &buffer, waiting: blocked.isEmpty)
-                for descriptor in packet.descriptors { Descriptor.close(descriptor) }
+                defer { for descriptor in packet.descriptors { Descriptor.close(descriptor) } }
                 if packet.count == 0 || packet.isTruncated { return }
-                handle(Array(buffer[..<packet.count]))
+                let frame = Array(buffer[..<packet.count])
+                if !packet.descriptors.isEmpty { view.adopt(frame, packet.descriptors) }
+                handle(frame)
             } catch {
                 if !error.wouldBlock { return }
             }
@@ -113,7 +115,8 @@ extension NotifyClient {
                 // The old memory is still mapped: an edge that nobody has seen is kept.
                 let word = table.word(token)
                 if word != 0,
-                    table.seenPosts(token) != view.load(MemoryLayoutOfBus.posts(entry.info.slot))
+                    table.seenPosts(token)
+                        != view.load(MemoryLayoutOfBus.posts(MemoryViews.place(entry.info)))
                 {
                     table.setSeen(token, TokenTable.unseen)
                 }
@@ -167,7 +170,9 @@ extension NotifyClient {
                 let slots = try? reader.u64(), let poolWords = try? reader.u64()
             else { return false }
             let layout = MemoryLayoutOfBus(slots: Int(slots), poolWords: Int(poolWords))
-            guard layout.bytes <= view.size, (try? view.map(memory)) != nil else { return false }
+            guard layout.bytes <= view.common.size, (try? view.common.map(memory)) != nil else {
+                return false
+            }
             state.withLock { state in
                 state.connection = connection
                 state.layout = layout
@@ -196,6 +201,8 @@ extension NotifyClient {
             while let (token, entry) = rest.first, batch.byteCount < Frames.bytesMax / 4 {
                 var wanted = entry.wanted
                 wanted.reclaims = wanted.claims
+                wanted.wasClaimed = entry.info.pid != 0 || entry.info.cause == .unknown
+                wanted.owner = entry.info.owner
                 batch.append(.register(wanted))
                 part.append(token)
                 rest = rest.dropFirst()
@@ -216,7 +223,7 @@ extension NotifyClient {
             state.entries[token]?.info = info
             return (state.attaches, state.entries[token]?.delivery.delivers ?? false)
         }
-        table.set(token, slot: info.slot, attach: attach)
+        table.set(token, slot: MemoryViews.place(info), attach: attach)
         guard delivers, info.posts > 0 else { return }
         // Posted by others before this process was back.
         deliver(
@@ -251,6 +258,7 @@ extension NotifyClient {
         Frames.seal(&frame)
         guard (try? link.socket.send(frame.bytes)) != nil else { return nil }
         while let (answer, descriptors) = receive(link) {
+            view.adopt(answer, descriptors)
             for descriptor in descriptors { Descriptor.close(descriptor) }
             if let results = RequestResult.read(answer, serial: .max) { return results }
             handle(answer)

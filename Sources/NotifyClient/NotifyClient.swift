@@ -18,7 +18,7 @@ public final class NotifyClient: Sendable {
     let path: String
     let state = Mutex(ClientState())
     let table: TokenTable
-    let view: MemoryView
+    let view: MemoryViews
     let wake: Wake
     private let thread = Mutex<OwnedThread?>(nil)
     private let threadID = Atomic<Int32>(0)
@@ -31,7 +31,7 @@ public final class NotifyClient: Sendable {
         self.path = path
         do throws(SystemError) {
             table = try TokenTable()
-            view = try MemoryView(size: MemoryLayoutOfBus.standard.bytes)
+            view = try MemoryViews()
             wake = try Wake()
         } catch {
             throw .failed

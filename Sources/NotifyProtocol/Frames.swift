@@ -20,12 +20,20 @@ public enum Frames {
     /// Registers of one pool.
     public static let poolRegistersMax = 4096
     /// Bytes of one event in an events frame.
-    public static let eventBytes = 48
+    public static let eventBytes = 56
+    /// Bytes of what is said of a name, without the name itself.
+    public static let nameBytes = 64
+    /// Memory files of one broker: 0 is everybody's, the others have restricted readers.
+    public static let memoriesMax = 256
+    /// The shortest and the longest deadline of a claim, ms.
+    public static let deadlineMilliseconds: ClosedRange<UInt32> = 10...86_400_000
+    /// The longest that a claim outlives its connection, s; more is cut.
+    public static let lingerSecondsMax: UInt32 = 300
 
     /// What a frame is.
     public enum Kind: UInt16, Sendable {
         case hello = 1
-        case welcome, request, answer, events
+        case welcome, request, answer, events, memory
     }
 
     /// The first 16 bytes.
@@ -81,32 +89,4 @@ public enum Frames {
     public static func isValid(name: String) -> Bool {
         (1...nameBytesMax).contains(name.utf8.count) && !name.utf8.contains(0)
     }
-}
-
-/// The layout of the memory file: register slots first, then the words of pools.
-public struct MemoryLayoutOfBus: Equatable, Sendable {
-    /// Slots of 16 bytes: state, post count.
-    ///
-    /// Slot 0 is never used.
-    public var slots: Int
-    /// Words of 8 bytes for pools.
-    public var poolWords: Int
-
-    /// A layout as given.
-    public init(slots: Int, poolWords: Int) {
-        self.slots = slots
-        self.poolWords = poolWords
-    }
-
-    /// One million names and 512 MiB of pools; the file is sparse.
-    public static let standard = MemoryLayoutOfBus(slots: 1 << 20, poolWords: 64 << 20)
-
-    /// Bytes of the file.
-    public var bytes: Int { slots * 16 + poolWords * 8 }
-    /// Where the state of a slot lies.
-    public static func state(_ slot: Int) -> Int { slot * 16 }
-    /// Where the post count of a slot lies.
-    public static func posts(_ slot: Int) -> Int { slot * 16 + 8 }
-    /// Where a pool word lies.
-    public func poolWord(_ index: Int) -> Int { slots * 16 + index * 8 }
 }

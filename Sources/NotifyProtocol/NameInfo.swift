@@ -4,7 +4,9 @@ public import Basics
 public struct NameInfo: Equatable, Sendable {
     /// The name; empty in answers about a token.
     public var name = ""
-    /// Where its register lies in the memory file.
+    /// The memory file that its register and its pool lie in.
+    public var memory = 0
+    /// Where its register lies in that file.
     public var slot = 0
     /// First word of its pool.
     public var poolBase = 0
@@ -14,6 +16,9 @@ public struct NameInfo: Equatable, Sendable {
     public var cause = NotifyCause.post
     /// The state.
     public var state: UInt64 = 0
+    /// Grows with each set of the state and never comes again for this name: what
+    /// `compareAndSet` compares.
+    public var stateNumber: UInt64 = 0
     /// Posts so far.
     public var posts: UInt64 = 0
     /// Number of the claimer's connection; 0 if nobody has it (any more).
@@ -22,21 +27,26 @@ public struct NameInfo: Equatable, Sendable {
     public var pid: Int32 = 0
     /// Kernel's word on the claimer's user.
     public var uid: UInt32 = 0
+    /// The user whose file of restricted readers it lies in; 0 in the common file.
+    public var owner: UInt32 = 0
 
     /// Nothing known.
     public init() {}
 
-    /// Appends 48 bytes, without the name.
+    /// Appends `Frames.nameBytes` bytes, without the name.
     public func append(to writer: inout ByteWriter) {
         writer.u32(UInt32(slot))
         writer.u32(UInt32(poolBase))
         writer.u32(UInt32(poolCount))
         writer.u32(cause.rawValue)
         writer.u64(state)
+        writer.u64(stateNumber)
         writer.u64(posts)
         writer.u64(connection)
         writer.u32(UInt32(bitPattern: pid))
         writer.u32(uid)
+        writer.u32(UInt32(memory))
+        writer.u32(owner)
     }
 
     /// Reads what `append` wrote.
@@ -46,76 +56,12 @@ public struct NameInfo: Equatable, Sendable {
         poolCount = Int(try reader.u32())
         cause = NotifyCause(rawValue: try reader.u32()) ?? .post
         state = try reader.u64()
+        stateNumber = try reader.u64()
         posts = try reader.u64()
         connection = try reader.u64()
         pid = Int32(bitPattern: try reader.u32())
         uid = try reader.u32()
-    }
-}
-
-/// One delivery: what was posted, by whom, and how many posts it stands for.
-public struct NotifyEvent: Equatable, Sendable {
-    /// The registration that it is for.
-    public var token: Int32
-    /// Posts that this event stands for, from 1.
-    public var merged: UInt32
-    /// Number of the (latest) post of the name, from 1.
-    public var post: UInt64
-    /// The state at that post.
-    public var state: UInt64
-    /// Connection of the sender.
-    public var connection: UInt64
-    /// Kernel's word on the sender's process.
-    public var pid: Int32
-    /// Kernel's word on the sender's user.
-    public var uid: UInt32
-    /// A post, or why the broker itself speaks.
-    public var cause: NotifyCause
-
-    /// An event as given.
-    public init(
-        token: Int32,
-        merged: UInt32,
-        post: UInt64,
-        state: UInt64,
-        connection: UInt64,
-        pid: Int32,
-        uid: UInt32,
-        cause: NotifyCause
-    ) {
-        self.token = token
-        self.merged = merged
-        self.post = post
-        self.state = state
-        self.connection = connection
-        self.pid = pid
-        self.uid = uid
-        self.cause = cause
-    }
-
-    /// Appends `Frames.eventBytes` bytes.
-    public func append(to writer: inout ByteWriter) {
-        writer.u32(UInt32(bitPattern: token))
-        writer.u32(merged)
-        writer.u64(post)
-        writer.u64(state)
-        writer.u64(connection)
-        writer.u32(UInt32(bitPattern: pid))
-        writer.u32(uid)
-        writer.u32(cause.rawValue)
-        writer.u32(0)
-    }
-
-    /// Reads what `append` wrote.
-    public init(from reader: inout ByteReader) throws(TruncatedBytes) {
-        token = Int32(bitPattern: try reader.u32())
-        merged = try reader.u32()
-        post = try reader.u64()
-        state = try reader.u64()
-        connection = try reader.u64()
-        pid = Int32(bitPattern: try reader.u32())
-        uid = try reader.u32()
-        cause = NotifyCause(rawValue: try reader.u32()) ?? .post
-        _ = try reader.u32()
+        memory = Int(try reader.u32())
+        owner = try reader.u32()
     }
 }

@@ -1,92 +1,15 @@
 import Basics
-import LinuxIO
 import NotifyBroker
 import NotifyProtocol
 import Testing
 
 /// The broker's decisions without a socket: frames in, answers and events out.
 @Suite struct BrokerStateTests {
-    /// A state on memory of its own, and connections on it.
-    private final class Bench {
-        static let layout = MemoryLayoutOfBus(slots: 64, poolWords: 8192)
-        let memory = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: layout.bytes,
-            alignment: 16
-        )
-        var state: BrokerState
-        var serial: UInt32 = 0
-
-        init() {
-            memory.initializeMemory(as: UInt8.self, repeating: 0)
-            state = BrokerState(layout: Self.layout, memory: memory)
-        }
-
-        deinit { memory.deallocate() }
-
-        func connect(pid: Int32 = 1) -> UInt64 {
-            let number = state.connect(Credentials(pid: pid, uid: 0, gid: 0))
-            var hello = ByteWriter()
-            Frames.Header(.hello, count: 0, serial: 0).append(to: &hello)
-            hello.u32(Frames.magic)
-            hello.u32(Frames.version)
-            Frames.seal(&hello)
-            _ = hello.bytes.withUnsafeBytes { state.receive($0, from: number, now: 0) }
-            return number
-        }
-
-        /// The statuses of one request.
-        func apply(_ operations: [Operation], from number: UInt64, now: UInt64 = 0) -> [UInt32] {
-            var writer = ByteWriter()
-            Frames.Header(.request, count: operations.count, serial: 1).append(to: &writer)
-            for operation in operations { operation.append(to: &writer) }
-            Frames.seal(&writer)
-            let reply = writer.bytes.withUnsafeBytes { state.receive($0, from: number, now: now) }
-            guard case .answer(let frame) = reply else { return [] }
-            return frame.withUnsafeBytes { bytes in
-                var reader = ByteReader(bytes)
-                guard let header = try? Frames.Header(from: &reader) else { return [] }
-                return (0..<header.count).compactMap { _ in
-                    guard let status = try? reader.u32(), let length = try? reader.u32(),
-                        (try? reader.raw(Int(length) - 8)) != nil
-                    else { return nil }
-                    return status
-                }
-            }
-        }
-
-        func events(_ number: UInt64) -> [NotifyEvent] {
-            guard let (frame, count) = state.eventsFrame(for: number) else { return [] }
-            state.confirmEvents(for: number, count: count)
-            return frame.withUnsafeBytes { bytes in
-                var reader = ByteReader(bytes)
-                _ = try? Frames.Header(from: &reader)
-                var found: [NotifyEvent] = []
-                while let event = try? NotifyEvent(from: &reader) { found.append(event) }
-                return found
-            }
-        }
-    }
-
-    private func register(_ token: UInt32, _ name: String, delivers: Bool = true) -> Operation {
-        .register(Registration(token: token, name: name, delivers: delivers))
-    }
-
-    private func claim(_ token: UInt32, _ name: String, linger: UInt32 = 0, pool: Int = 0)
-        -> Operation
-    {
-        var wanted = Registration(token: token, name: name)
-        wanted.claims = true
-        wanted.linger = linger
-        wanted.will = 99
-        wanted.pool = pool
-        return .register(wanted)
-    }
-
     @Test func postsMergeAndTheLatestStateIsTold() {
         let bench = Bench()
         let (one, two) = (bench.connect(), bench.connect(pid: 2))
-        #expect(bench.apply([register(1, "a")], from: one) == [0])
-        #expect(bench.apply([register(1, "a", delivers: false)], from: two) == [0])
+        #expect(bench.apply([.register(1, "a")], from: one) == [0])
+        #expect(bench.apply([.register(1, "a", delivers: false)], from: two) == [0])
         for value in 1...5 as ClosedRange<UInt64> {
             #expect(bench.apply([.setAndPost(token: 1, state: value)], from: two) == [0])
         }
@@ -100,13 +23,13 @@ import Testing
     @Test func aNameLivesAsLongAsARegistration() {
         let bench = Bench()
         let (one, two) = (bench.connect(), bench.connect())
-        _ = bench.apply([register(1, "a"), .set(token: 1, state: 7)], from: one)
-        _ = bench.apply([register(1, "a")], from: two)
+        _ = bench.apply([.register(1, "a"), .set(token: 1, state: 7)], from: one)
+        _ = bench.apply([.register(1, "a")], from: two)
         bench.state.disconnect(one, now: 0)
         #expect(bench.state.figures.names == 1)
         _ = bench.apply([.cancel(token: 1)], from: two)
         #expect(bench.state.figures.names == 0)
-        #expect(bench.memory.allSatisfy { $0 == 0 })
+        #expect(bench.memory.bytes.allSatisfy { $0 == 0 })
     }
 
     @Test func slotsAreReusedAndNeverShared() {
@@ -114,9 +37,9 @@ import Testing
         let one = bench.connect()
         for round in 0..<5 {
             for token in 1..<64 as Range<UInt32> {
-                #expect(bench.apply([register(token, "n\(round).\(token)")], from: one) == [0])
+                #expect(bench.apply([.register(token, "n\(round).\(token)")], from: one) == [0])
             }
-            #expect(bench.apply([register(64, "one too many")], from: one) == [1_000_000])
+            #expect(bench.apply([.register(64, "one too many")], from: one) == [1_000_000])
             for token in 1..<64 as Range<UInt32> {
                 #expect(bench.apply([.cancel(token: token)], from: one) == [0])
             }
@@ -126,12 +49,12 @@ import Testing
     @Test func aLingeringClaimHoldsItsNameAndPoolUntilItsTime() {
         let bench = Bench()
         let (one, two) = (bench.connect(), bench.connect())
-        #expect(bench.apply([claim(1, "c", linger: 10, pool: 4096)], from: one) == [0])
+        #expect(bench.apply([.claim(1, "c", linger: 10, pool: 4096)], from: one) == [0])
         bench.state.disconnect(one, now: 1_000_000_000)
-        #expect(bench.apply([claim(1, "c")], from: two) == [7])
+        #expect(bench.apply([.claim(1, "c")], from: two) == [7])
         #expect(bench.state.tick(now: 2_000_000_000) == 11_000_000_000)
         #expect(bench.state.tick(now: 11_000_000_000) == nil)
-        #expect(bench.apply([claim(1, "c", pool: 4096)], from: two) == [0])
+        #expect(bench.apply([.claim(1, "c", pool: 4096)], from: two) == [0])
         #expect(bench.state.figures.names == 1)
     }
 
@@ -139,8 +62,8 @@ import Testing
         for leaves in [true, false] {
             let bench = Bench()
             let (one, two) = (bench.connect(), bench.connect())
-            _ = bench.apply([register(1, "w")], from: two)
-            _ = bench.apply([claim(1, "w")] + (leaves ? [.goodbye] : []), from: one)
+            _ = bench.apply([.register(1, "w")], from: two)
+            _ = bench.apply([.claim(1, "w")] + (leaves ? [.goodbye] : []), from: one)
             bench.state.disconnect(one, now: 0)
             let event = bench.events(two).first
             #expect(event?.cause == (leaves ? .left : .died) && event?.state == 99)
@@ -153,7 +76,7 @@ import Testing
         let long = String(repeating: "x", count: 512)
         let statuses = bench.apply(
             [
-                register(1, "a"), register(1, "b"), register(2, ""), register(3, long),
+                .register(1, "a"), .register(1, "b"), .register(2, ""), .register(3, long),
                 .post(token: 9), .set(token: 1, state: 3),
             ],
             from: one

@@ -11,11 +11,18 @@ import Testing
         claim.will = .max
         claim.linger = 30
         claim.pool = 4096
+        claim.deadline = 1500
+        claim.wasClaimed = true
+        claim.stateTime = 77
+        claim.owner = 501
         return [
             .register(claim), .register(Registration(token: 1, name: "n")), .cancel(token: 1),
             .suspend(token: 2), .resume(token: 3), .set(token: 4, state: 1 << 63),
             .post(token: 5), .setAndPost(token: 6, state: 0), .postName("p"),
             .list(prefix: "a.", suffix: "", after: "a.b"), .inspect(token: 9), .goodbye,
+            .compareAndSet(token: 1, number: .max, state: 4, posts: true), .renew(token: 3),
+            .compareAndSet(token: 1, number: 0, state: 4, posts: false),
+            .who(prefix: "a.", suffix: "", after: "a.b"), .connections(after: 1 << 40),
         ]
     }()
 
@@ -59,7 +66,8 @@ import Testing
         let numbers: [NotifyStatus: UInt32] = [
             .ok: 0, .invalidName: 1, .invalidToken: 2, .invalidPort: 3, .invalidFile: 4,
             .invalidSignal: 5, .invalidRequest: 6, .notAuthorized: 7, .disabled: 8,
-            .serverNotFound: 9, .nullInput: 10, .failed: 1_000_000,
+            .serverNotFound: 9, .nullInput: 10, .overQuota: 100, .conflict: 101,
+            .claimExpired: 102, .failed: 1_000_000,
         ]
         for (status, number) in numbers { #expect(status.rawValue == number) }
     }

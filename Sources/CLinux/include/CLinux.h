@@ -26,6 +26,12 @@ struct clinux_credentials {
 int clinux_accept(int listener);
 int clinux_peer_credentials(int fd, struct clinux_credentials *out);
 
+/* The supplementary groups of the other end, as of its connect; `count` of them have room. Returns
+ * how many there are, which may be more. */
+int clinux_peer_groups(int fd, uint32_t *groups, int count);
+/* 1 if `fd` is a listening Unix socket that keeps packet bounds, 0 if it is something else. */
+int clinux_is_packet_listener(int fd);
+
 /* Sends one packet, with up to 8 descriptors beside it. Never raises SIGPIPE. */
 ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int fd_count,
                     int wait);
@@ -34,6 +40,11 @@ ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, int
  * *truncated is 1 if the packet was longer than `capacity` or descriptors were cut off. */
 ssize_t clinux_receive(int fd, void *bytes, size_t capacity, int *fds, int *fd_count,
                        int *truncated, int wait);
+
+/* Receives up to `count` packets (16 at the most) that are there already, each into its own
+ * `stride` bytes. lengths[i] is -1 for a packet that was longer. Descriptors that come along are
+ * closed by the kernel. */
+int clinux_receive_many(int fd, void *bytes, size_t stride, int count, int32_t *lengths);
 
 /* --- memory files --- */
 

@@ -1,0 +1,57 @@
+public import LinuxIO
+
+/// How a broker serves.
+public struct BrokerOptions: Sendable {
+    /// The socket's path.
+    public var path: String
+    /// Who may use which names.
+    public var rules = AccessRules()
+    /// What everybody may have.
+    public var quotas = BrokerQuotas.standard
+    /// A socket that listens already (systemd's socket activation); nil to listen at `path`.
+    ///
+    /// The broker takes it over, and leaves the path alone when it ends.
+    public var listener: Int32?
+
+    /// A broker at a path, with the built-in rules.
+    public init(path: String) {
+        self.path = path
+    }
+}
+
+/// A broker on a thread of its own.
+public final class BrokerThread: Sendable {
+    private let stopBell: Wake
+    private let thread: OwnedThread
+
+    /// Listens at `path` and serves, with the built-in rules.
+    public convenience init(path: String) throws(SystemError) {
+        try self.init(BrokerOptions(path: path))
+    }
+
+    /// Listens and serves.
+    ///
+    /// - Throws: where the socket cannot be made, or somebody else listens there already
+    ///   (EADDRINUSE); EINVAL where `listener` is not such a socket.
+    public init(_ options: BrokerOptions) throws(SystemError) {
+        let bell = try Wake()
+        let opened = Mailbox<SystemError?>(capacity: 1)
+        thread = try OwnedThread("bus") {
+            do throws(SystemError) {
+                var broker = try Broker(options)
+                _ = opened.trySend(nil)
+                broker.run(until: bell)
+            } catch {
+                _ = opened.trySend(error)
+            }
+        }
+        stopBell = bell
+        if let failure = opened.receive() ?? nil { throw failure }
+    }
+
+    /// Ends all connections and the thread.
+    public func stop() {
+        stopBell.ring()
+        thread.join()
+    }
+}

@@ -1,0 +1,74 @@
+public import Basics
+
+/// One delivery: what was posted, by whom, and how many posts it stands for.
+public struct NotifyEvent: Equatable, Sendable {
+    /// The registration that it is for.
+    public var token: Int32
+    /// Posts that this event stands for, from 1.
+    public var merged: UInt32
+    /// Number of the (latest) post of the name, from 1.
+    public var post: UInt64
+    /// The state at that post.
+    public var state: UInt64
+    /// The number of that state: see `NameInfo.stateNumber`.
+    public var stateNumber: UInt64
+    /// Connection of the sender.
+    public var connection: UInt64
+    /// Kernel's word on the sender's process.
+    public var pid: Int32
+    /// Kernel's word on the sender's user.
+    public var uid: UInt32
+    /// A post, or why the broker itself speaks.
+    public var cause: NotifyCause
+
+    /// An event as given.
+    public init(
+        token: Int32,
+        merged: UInt32,
+        post: UInt64,
+        state: UInt64,
+        stateNumber: UInt64 = 0,
+        connection: UInt64,
+        pid: Int32,
+        uid: UInt32,
+        cause: NotifyCause
+    ) {
+        self.token = token
+        self.merged = merged
+        self.post = post
+        self.state = state
+        self.stateNumber = stateNumber
+        self.connection = connection
+        self.pid = pid
+        self.uid = uid
+        self.cause = cause
+    }
+
+    /// Appends `Frames.eventBytes` bytes.
+    public func append(to writer: inout ByteWriter) {
+        writer.u32(UInt32(bitPattern: token))
+        writer.u32(merged)
+        writer.u64(post)
+        writer.u64(state)
+        writer.u64(stateNumber)
+        writer.u64(connection)
+        writer.u32(UInt32(bitPattern: pid))
+        writer.u32(uid)
+        writer.u32(cause.rawValue)
+        writer.u32(0)
+    }
+
+    /// Reads what `append` wrote.
+    public init(from reader: inout ByteReader) throws(TruncatedBytes) {
+        token = Int32(bitPattern: try reader.u32())
+        merged = try reader.u32()
+        post = try reader.u64()
+        state = try reader.u64()
+        stateNumber = try reader.u64()
+        connection = try reader.u64()
+        pid = Int32(bitPattern: try reader.u32())
+        uid = try reader.u32()
+        cause = NotifyCause(rawValue: try reader.u32()) ?? .post
+        _ = try reader.u32()
+    }
+}
