@@ -40,12 +40,16 @@ public struct PacketSocket: ~Copyable, Sendable {
     public var descriptor: Int32 { file.raw }
 
     /// Connects to the socket at `path`.
+    ///
+    /// Does not wait: a listener whose queue is full fails it with `wouldBlock`.
     public static func connect(to path: String) throws(SystemError) -> PacketSocket {
         let made = PacketSocket(owning: try newSocket("connect", path))
+        _ = fcntl(made.file.raw, F_SETFL, O_NONBLOCK)
         let result = try withAddress("connect", path) { address, size in
             Glibc.connect(made.file.raw, address, size)
         }
         guard result == 0 else { throw SystemError("connect", path) }
+        _ = fcntl(made.file.raw, F_SETFL, 0)
         return made
     }
 

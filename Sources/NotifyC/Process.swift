@@ -1,0 +1,37 @@
+internal import NotifyClient
+internal import Synchronization
+
+/// The client of this process: one, made by the first call, never let go.
+enum Process {
+    /// The client's address; 0 before the first call.
+    ///
+    /// Without a lock, so that a fork in the middle of a call leaves nothing held in the child.
+    private static let current = Atomic<UInt>(0)
+
+    /// The client; nil if the process has no memory or descriptors left for one.
+    ///
+    /// In a forked child it is a new one: disabled, so that only `self.` names work. The parent's
+    /// is left where it is: its threads are not here, and its locks may be held for ever.
+    static var client: NotifyClient? {
+        while true {
+            let seen = current.load(ordering: .acquiring)
+            if let client = object(seen), client.isOurs { return client }
+            guard let made = try? NotifyClient(attachingLaterTo: nil) else { return nil }
+            made.isEnabled = seen == 0
+            let held = Unmanaged.passRetained(made)
+            let address = UInt(bitPattern: held.toOpaque())
+            let won = current.compareExchange(
+                expected: seen,
+                desired: address,
+                ordering: .acquiringAndReleasing
+            )
+            if won.exchanged { return made }
+            held.release()
+        }
+    }
+
+    private static func object(_ address: UInt) -> NotifyClient? {
+        guard let pointer = UnsafeRawPointer(bitPattern: address) else { return nil }
+        return Unmanaged<NotifyClient>.fromOpaque(pointer).takeUnretainedValue()
+    }
+}
