@@ -6,13 +6,16 @@ internal import NotifyClient
 internal import NotifyProtocol
 
 /// Runs a call on the client; what it throws is the status.
+@inline(__always)
 private func call(_ body: (NotifyClient) throws(NotifyStatus) -> Void) -> UInt32 {
-    guard let client = Process.client else { return NotifyStatus.failed.rawValue }
-    do throws(NotifyStatus) {
-        try body(client)
-        return NotifyStatus.ok.rawValue
-    } catch {
-        return error.rawValue
+    guard let held = Process.client else { return NotifyStatus.failed.rawValue }
+    return held._withUnsafeGuaranteedRef { client in
+        do throws(NotifyStatus) {
+            try body(client)
+            return NotifyStatus.ok.rawValue
+        } catch {
+            return error.rawValue
+        }
     }
 }
 
@@ -53,7 +56,7 @@ public func notify_post_one_way(_ bytes: UnsafePointer<CChar>?) -> UInt32 {
 
 @c @implementation
 public func notify_one_way_errors() -> UInt64 {
-    Process.client?.quietErrors ?? 0
+    Process.client?._withUnsafeGuaranteedRef { $0.quietErrors } ?? 0
 }
 
 @c @implementation
@@ -107,7 +110,7 @@ public func notify_cancel(_ token: Int32) -> UInt32 {
 
 @c @implementation
 public func notify_is_valid_token(_ token: Int32) -> Bool {
-    Process.client?.isValid(token) ?? false
+    Process.client?._withUnsafeGuaranteedRef { $0.isValid(token) } ?? false
 }
 
 @c @implementation
@@ -128,8 +131,9 @@ public func notify_monitor_file(
 
 @c @implementation
 public func notify_set_options(_ options: UInt32) {
-    if options & UInt32(NOTIFY_OPT_DISABLE) != 0 { Process.client?.isEnabled = false }
-    if options & UInt32(NOTIFY_OPT_ENABLE) != 0 { Process.client?.isEnabled = true }
+    let client = Process.client?.takeUnretainedValue()
+    if options & UInt32(NOTIFY_OPT_DISABLE) != 0 { client?.isEnabled = false }
+    if options & UInt32(NOTIFY_OPT_ENABLE) != 0 { client?.isEnabled = true }
 }
 
 @c @implementation
