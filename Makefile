@@ -4,7 +4,14 @@ SWIFT ?= swift
 STATIC := .build/static-libraries
 RELEASE := -c release --static-swift-stdlib -Xlinker -s -Xlinker --gc-sections
 
-.PHONY: help run test check build bench lint format packages clean
+# The C library of the bus: a build of its own, with the Swift runtime inside, a name and version for
+# the linker, the calls of notify.h and no other symbol to be seen, and no unloading: it has threads.
+LIBRARY := .build/notify/release/libintel-notify.so
+LIBRARY_FLAGS := -c release --product intel-notify --scratch-path .build/notify \
+    -Xswiftc -static-stdlib -Xlinker -s -Xlinker --gc-sections -Xlinker -soname=libintel-notify.so.1 \
+    -Xlinker --version-script=$(CURDIR)/packaging/libintel-notify.map -Xlinker -z -Xlinker nodelete
+
+.PHONY: help run test check build library bench lint format packages clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -12,15 +19,20 @@ help: ## this list
 run: build ## build and run: agent, bus and host telemetry, with a live line, until Ctrl-C
 	@packaging/run
 
-test: packages ## run all tests
+test: packages library ## run all tests
 	$(SWIFT) test --disable-xctest
 
 check: packages lint build ## lint, release build and all tests, with warnings as errors
 	INTEL_WARNINGS_AS_ERRORS=1 $(SWIFT) test --disable-xctest
 
-build: packages $(STATIC) ## the static release programs: .build/release/intel, bus-roundtrip
+build: packages library $(STATIC) ## the release: .build/release/intel, libintel-notify.so
 	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product intel
 	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product bus-roundtrip
+	cp -P $(LIBRARY) $(LIBRARY).1 .build/release/
+
+library: packages ## the C library of the bus: libintel-notify.so, see Sources/CNotify/include
+	$(SWIFT) build $(LIBRARY_FLAGS)
+	ln -sf libintel-notify.so $(LIBRARY).1
 
 bench: build .build/relay ## the figures: bus, spool, size, memory, start-up
 	@Benchmarks/run .build/release .build/relay

@@ -28,11 +28,14 @@ let package = Package(
     products: [
         .executable(name: "intel", targets: ["intel"]),
         .library(name: "Notify", targets: ["NotifyClient"]),
+        // notify(3) for C: see the Makefile for how it is built to stand alone.
+        .library(name: "intel-notify", type: .dynamic, targets: ["NotifyC"]),
         .library(name: "InternalNotification", targets: ["InternalNotification"]),
     ],
     targets: [
         // C
         .target(name: "CLinux"),
+        .target(name: "CNotify"),
         .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
@@ -50,6 +53,7 @@ let package = Package(
         room("Compression", ["Basics", "CZstd"]),
         room("NotifyProtocol", ["Basics"]),
         room("NotifyClient", ["NotifyProtocol", "LinuxIO", "Basics"]),
+        room("NotifyC", ["CNotify", "NotifyClient", "NotifyProtocol"]),
 
         // services
         room("NotifyBroker", ["NotifyProtocol", "LinuxIO", "Basics"]),
@@ -118,6 +122,10 @@ let package = Package(
             ]
         ),
         tests("CommandsTests", ["Commands", "TestKit", "Spool", "Telemetry", "LinuxIO", "Basics"]),
+        tests(
+            "ConformanceTests",
+            ["NotifyClient", "NotifyProtocol", "TestKit", "LinuxIO", "intel"]
+        ),
         tests("SystemTests", ["TestKit", "LinuxIO", "Basics", "intel"]),
         tests("TidyTests", []),
     ],

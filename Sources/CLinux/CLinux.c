@@ -179,6 +179,59 @@ int clinux_block_broken_pipes(void) {
     return pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
+int clinux_block_signals(void) {
+    sigset_t set;
+    sigfillset(&set);
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    for (int i = 0; i < 5; i++) sigdelset(&set, faults[i]);
+    return pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+uint32_t clinux_forks;
+
+/* Descriptors that a child loses, each plus one; 0 is a free place. */
+enum { LOST_MAX = 256 };
+static int lost[LOST_MAX];
+
+/* Runs in the child of a process that may have had threads: only plain system calls here. The
+ * number stays taken, so that nobody closes a stranger's file under it. */
+static void in_child(void) {
+    clinux_forks++;
+    int null = -1;
+    for (int i = 0; i < LOST_MAX; i++) {
+        if (lost[i] == 0) continue;
+        if (null < 0) null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (null >= 0) dup3(null, lost[i] - 1, O_CLOEXEC);
+        lost[i] = 0;
+    }
+    if (null >= 0) close(null);
+}
+
+static void install_in_child(void) { pthread_atfork(NULL, NULL, in_child); }
+
+int clinux_count_forks(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    return pthread_once(&once, install_in_child);
+}
+
+int clinux_lose_in_child(int fd) {
+    for (int i = 0; i < LOST_MAX; i++) {
+        int free = 0;
+        if (__atomic_compare_exchange_n(&lost[i], &free, fd + 1, 0, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return 0;
+    }
+    return -1;
+}
+
+void clinux_keep_in_child(int fd) {
+    for (int i = 0; i < LOST_MAX; i++) {
+        int held = fd + 1;
+        if (__atomic_compare_exchange_n(&lost[i], &held, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return;
+    }
+}
+
 int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, const int *standard,
                      const char *directory) {
     posix_spawn_file_actions_t actions;

@@ -29,6 +29,8 @@ public final class FileWatch: Sendable {
         public static let selfMoved = Changes(rawValue: UInt32(IN_MOVE_SELF))
         /// The watched file itself is gone: no name and no open descriptor leads to it any more.
         public static let selfDeleted = Changes(rawValue: UInt32(IN_DELETE_SELF))
+        /// Only told: the file system of the watched file was unmounted.
+        public static let unmounted = Changes(rawValue: UInt32(IN_UNMOUNT))
         /// Only told: the watch has ended, its number may be given out again.
         public static let ended = Changes(rawValue: UInt32(IN_IGNORED))
         /// Only told, with watch -1: the kernel's queue was full and events were thrown away.

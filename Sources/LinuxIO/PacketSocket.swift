@@ -41,29 +41,16 @@ public struct PacketSocket: ~Copyable, Sendable {
 
     /// Connects to the socket at `path`.
     ///
-    /// - Throws: EAGAIN (`wouldBlock`) after a second where a listener that has stopped accepting
-    ///   has its backlog full.
+    /// Does not wait: a listener whose queue is full fails it with `wouldBlock`.
     public static func connect(to path: String) throws(SystemError) -> PacketSocket {
         let made = PacketSocket(owning: try newSocket("connect", path))
-        made.limitSending(seconds: 1)
+        _ = fcntl(made.file.raw, F_SETFL, O_NONBLOCK)
         let result = try withAddress("connect", path) { address, size in
             Glibc.connect(made.file.raw, address, size)
         }
         guard result == 0 else { throw SystemError("connect", path) }
-        made.limitSending(seconds: 0)
+        _ = fcntl(made.file.raw, F_SETFL, 0)
         return made
-    }
-
-    /// How long connecting or sending may block, in seconds; 0: for ever.
-    private func limitSending(seconds: Int) {
-        var limit = timeval(tv_sec: seconds, tv_usec: 0)
-        setsockopt(
-            file.raw,
-            SOL_SOCKET,
-            SO_SNDTIMEO,
-            &limit,
-            socklen_t(MemoryLayout<timeval>.size)
-        )
     }
 
     /// Listens at `path`.

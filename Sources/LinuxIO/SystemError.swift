@@ -41,6 +41,8 @@ public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     public var wouldBlock: Bool { code == EAGAIN }
     /// True where the path does not exist.
     public var isNotFound: Bool { code == ENOENT }
+    /// True where a part of the path that should be a folder is none.
+    public var isNoFolder: Bool { code == ENOTDIR }
     /// True where the kernel refused for lack of rights: EACCES or EPERM.
     public var isDenied: Bool { code == EACCES || code == EPERM }
     /// True where nobody listens any more, or never did.

@@ -7,7 +7,8 @@ internal import Glibc
 public final class WordTable: Sendable {
     /// How many words there are.
     public let count: Int
-    private let address: UInt
+    /// Where the words lie, as long as the table lives; for `SharedWords`, where every ns counts.
+    public let address: UInt
 
     /// A table of `count` zero words.
     public init(count: Int) throws(SystemError) {

@@ -5,13 +5,28 @@ internal import Synchronization
 
 /// How a registration's events reach the program.
 enum Delivery: Sendable {
+    typealias Handler = @Sendable (NotifyEvent) -> Void
+
     case none
-    case direct(@Sendable (NotifyEvent) -> Void)
-    case queue(DispatchQueue, @Sendable (NotifyEvent) -> Void)
-    case pipe(write: Int32)
+    /// On the client's own thread.
+    case direct(Handler)
+    /// On the client's second thread, where every call may be made.
+    case handler(Handler)
+    case queue(DispatchQueue, Handler)
+    /// The pipe whose end to read this is.
+    case pipe(read: Int32)
+    case signal(Int32)
 
     var delivers: Bool {
         if case .none = self { false } else { true }
+    }
+
+    /// True where events need the second thread.
+    var isLocal: Bool {
+        switch self {
+        case .handler, .pipe: true
+        default: false
+        }
     }
 }
 
@@ -20,17 +35,32 @@ struct Entry: Sendable {
     var wanted: Registration
     var delivery: Delivery
     var info = NameInfo()
+    /// True for a `self.` name, of which the broker knows nothing.
+    var isSelf = false
+    /// Of a `self.` name: posts at the last check, nil before the first.
+    var seen: UInt64?
     var suspensions = 0
+    /// An event that waits for the second thread, or for the last `resume`.
+    var waiting: NotifyEvent?
     /// The pipe was full: the token is written once it drains.
     var isPipePending = false
+
+    var pipe: Int32? {
+        if case .pipe(let read) = delivery { read } else { nil }
+    }
 }
 
-/// One socket to one broker.
+/// One socket to one broker; a forked child does not keep it.
 final class Link: Sendable {
     let socket: PacketSocket
 
     init(_ socket: consuming PacketSocket) {
+        Fork.loseInChild(socket.descriptor)
         self.socket = socket
+    }
+
+    deinit {
+        Fork.keepInChild(socket.descriptor)
     }
 }
 
@@ -42,31 +72,27 @@ final class Call: Sendable {
 
 /// What the threads of a client share, behind one lock.
 struct ClientState {
+    /// Where the broker was found; a client stays with it.
+    var path: String?
     var link: Link?
     var connection: UInt64 = 0
     var layout = MemoryLayoutOfBus.standard
     var attaches: UInt64 = 0
     var entries: [NotifyToken: Entry] = [:]
+    var names = SelfNames()
+    var pipes = Pipes()
+    var files: FileMonitor?
+    /// Tokens whose waiting event is for the second thread.
+    var queued: [NotifyToken] = []
     var calls: [UInt32: Call] = [:]
     var nextSerial: UInt32 = 0
+    /// An answer is overdue: nobody waits for a broker that hangs a second time.
+    var isStalled = false
     var attachHandlers: [@Sendable (Bool) -> Void] = []
     var quietErrors: UInt64 = 0
     var isClosed = false
     private var freeTokens: [NotifyToken] = []
     private var nextIndex: NotifyToken = 1
-
-    /// True while some pipe may have been full: only then is it worth looking for them.
-    var hasBlockedPipe = false
-
-    /// Pipes that wait to drain.
-    var blockedPipes: [Int32] {
-        mutating get {
-            guard hasBlockedPipe else { return [] }
-            let found = entries.values.filter(\.isPipePending).compactMap(\.pipe)
-            hasBlockedPipe = !found.isEmpty
-            return found
-        }
-    }
 
     /// A token that nobody has; nil if there are too many.
     mutating func newToken() -> NotifyToken? {
@@ -81,30 +107,78 @@ struct ClientState {
         return nextIndex - 1
     }
 
-    /// Forgets a token.
-    ///
-    /// - Returns: the pipe that it wrote to, if no other token writes to that.
-    @discardableResult
-    mutating func release(_ token: NotifyToken) -> Int32? {
-        let pipe = entries.removeValue(forKey: token)?.pipe
+    /// Forgets a registration; a pipe that only it used is closed.
+    mutating func remove(_ token: NotifyToken) {
+        guard let entry = entries.removeValue(forKey: token) else { return }
         freeTokens.append(token)
-        guard let pipe, !entries.values.contains(where: { $0.pipe == pipe }) else { return nil }
-        return pipe
-    }
-
-    /// Forgets a registration.
-    ///
-    /// - Returns: its pipe's end, if no other registration writes to it.
-    mutating func remove(_ token: NotifyToken) -> Int32? {
-        guard let entry = entries[token] else { return nil }
-        release(token)
-        guard let pipe = entry.pipe else { return nil }
-        for other in entries.values where other.pipe == pipe { return nil }
-        return pipe
+        if entry.isSelf { names.cancel(entry.wanted.name, token) }
+        if let pipe = entry.pipe { pipes.release(pipe, token) }
+        files?.remove(token)
     }
 
     mutating func newSerial() -> UInt32 {
-        nextSerial &+= 1
+        // 0 is a quiet request, the highest one the client's own thread.
+        nextSerial = nextSerial >= UInt32.max - 1 ? 1 : nextSerial + 1
         return nextSerial
+    }
+
+    /// Keeps an event, merged into the one that waits already, for the second thread.
+    ///
+    /// - Returns: true if that has to be woken.
+    mutating func hold(_ event: NotifyEvent) -> Bool {
+        guard let entry = entries[event.token] else { return false }
+        var merged = event
+        if let before = entry.waiting {
+            merged.merged = before.merged &+ event.merged
+        }
+        entries[event.token]?.waiting = merged
+        guard entry.waiting == nil, entry.suspensions == 0 else { return false }
+        queued.append(event.token)
+        return true
+    }
+
+    /// The events for the second thread, oldest first.
+    mutating func takeQueued() -> [NotifyEvent] {
+        let tokens = queued
+        queued = []
+        var events: [NotifyEvent] = []
+        for token in tokens {
+            guard let entry = entries[token], entry.suspensions == 0, let event = entry.waiting
+            else { continue }
+            entries[token]?.waiting = nil
+            events.append(event)
+        }
+        return events
+    }
+
+    /// Undoes one suspension of what is held in this process.
+    ///
+    /// - Returns: true if the second thread has to be woken.
+    mutating func release(_ token: NotifyToken) -> Bool {
+        guard let entry = entries[token], entry.suspensions > 0 else { return false }
+        entries[token]?.suspensions -= 1
+        guard entry.suspensions == 1, entry.waiting != nil else { return false }
+        queued.append(token)
+        return true
+    }
+
+    /// Writes a token to its pipe.
+    ///
+    /// - Returns: true if the pipe is full, and the second thread has to be woken.
+    mutating func write(_ token: NotifyToken, to pipe: Int32) -> Bool {
+        guard entries[token]?.isPipePending == false else { return false }
+        if pipes.write(token, to: pipe) { return false }
+        entries[token]?.isPipePending = true
+        return true
+    }
+
+    /// Writes the tokens that wait for room in a pipe.
+    mutating func drain(_ pipe: Int32) {
+        for token in pipes.drain(pipe) { entries[token]?.isPipePending = false }
+    }
+
+    /// Forgets the tokens that wait for room in a pipe that nobody reads any more.
+    mutating func giveUp(_ pipe: Int32) {
+        for token in pipes.giveUp(pipe) { entries[token]?.isPipePending = false }
     }
 }

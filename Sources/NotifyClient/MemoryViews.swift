@@ -11,6 +11,9 @@ final class MemoryViews: Sendable {
     private static let slotBits = 20
     private static let offsetBits = slotBits + 4
 
+    /// Offsets below lie in everybody's file.
+    static let commonEnd = 1 << offsetBits
+
     /// Everybody's file.
     let common: MemoryView
     /// Where the other files are mapped, by number; 0 where none is.

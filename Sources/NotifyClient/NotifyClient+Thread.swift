@@ -20,17 +20,8 @@ extension NotifyClient {
 
     private func read(_ link: Link, _ buffer: inout [UInt8]) {
         while true {
-            let blocked = state.withLock { $0.blockedPipes }
-            if !blocked.isEmpty {
-                Descriptor.wait(
-                    readable: link.socket.descriptor,
-                    writable: blocked,
-                    milliseconds: 100
-                )
-                retryPipes()
-            }
             do throws(SystemError) {
-                let packet = try link.socket.receive(into: &buffer, waiting: blocked.isEmpty)
+                let packet = try link.socket.receive(into: &buffer, waiting: true)
                 defer { for descriptor in packet.descriptors { Descriptor.close(descriptor) } }
                 if packet.count == 0 || packet.isTruncated { return }
                 let frame = Array(buffer[..<packet.count])
@@ -63,6 +54,7 @@ extension NotifyClient {
 
     private func answer(_ serial: UInt32, _ frame: [UInt8]) {
         let call = state.withLock { state in
+            state.isStalled = false
             if serial == 0 { state.quietErrors += 1 }
             return state.calls[serial]
         }
@@ -71,47 +63,43 @@ extension NotifyClient {
         call.done.signal()
     }
 
-    func deliver(_ event: NotifyEvent) {
-        let delivery = state.withLock { state -> Delivery? in
-            guard let entry = state.entries[event.token] else { return nil }
-            if case .pipe(let write) = entry.delivery {
-                let isWritten = Descriptor.tryWrite(write, Self.bigEndian(event.token))
-                state.entries[event.token]?.isPipePending = !isWritten
-                if !isWritten { state.hasBlockedPipe = true }
-                return nil
+    /// Hands an event to the program, or to the second thread where that is to do it.
+    ///
+    /// - Parameter isLocal: true on that thread.
+    func deliver(_ event: NotifyEvent, isLocal: Bool = false) {
+        let delivery = state.withLock { state -> Delivery in
+            guard let entry = state.entries[event.token] else { return .none }
+            switch entry.delivery {
+            case .pipe(let pipe):
+                if state.write(event.token, to: pipe) { bell.ring() }
+                return .none
+            case .handler where !isLocal:
+                if state.hold(event) { bell.ring() }
+                return .none
+            default: return entry.delivery
             }
-            return entry.delivery
         }
         switch delivery {
         case .direct(let handler): handler(event)
-        case .queue(let queue, let handler):
-            queue.async { [self] in
+        case .handler(let handler):
+            handling.withLock { _ in
                 // Cancelled while it waited: no call after cancel.
                 if isValid(event.token) { handler(event) }
             }
-        default: break
-        }
-    }
-
-    private static func bigEndian(_ token: NotifyToken) -> [UInt8] {
-        withUnsafeBytes(of: token.bigEndian) { Array($0) }
-    }
-
-    private func retryPipes() {
-        state.withLock { state in
-            for (token, entry) in state.entries where entry.isPipePending {
-                guard let write = entry.pipe else { continue }
-                if Descriptor.tryWrite(write, Self.bigEndian(token)) {
-                    state.entries[token]?.isPipePending = false
-                }
+        case .queue(let queue, let handler):
+            queue.async { [self] in
+                if isValid(event.token) { handler(event) }
             }
+        case .signal(let number): Signals.sendToSelf(number)
+        case .none, .pipe: break
         }
     }
 
     private func detach() {
         let calls = state.withLock { state in
             state.link = nil
-            for (token, entry) in state.entries {
+            state.isStalled = false
+            for (token, entry) in state.entries where !entry.isSelf {
                 // The old memory is still mapped: an edge that nobody has seen is kept.
                 let word = table.word(token)
                 if word != 0,
@@ -142,12 +130,15 @@ extension NotifyClient {
     ///
     /// On the client's thread, or before it runs.
     func attach() -> Link? {
+        let path = path
         guard let socket = try? PacketSocket.connect(to: path) else { return nil }
         let link = Link(socket)
         guard greet(link), restore(link) else { return nil }
         let isClosed = state.withLock { state in
-            if !state.isClosed { state.link = link }
-            return state.isClosed
+            guard !state.isClosed else { return true }
+            state.link = link
+            state.path = path
+            return false
         }
         return isClosed ? nil : link
     }
@@ -193,7 +184,9 @@ extension NotifyClient {
     }
 
     private func restore(_ link: Link) -> Bool {
-        let entries = state.withLock { $0.entries.sorted { $0.key < $1.key } }
+        let entries = state.withLock { state in
+            state.entries.filter { !$0.value.isSelf }.sorted { $0.key < $1.key }
+        }
         var rest = entries[...]
         while !rest.isEmpty {
             var batch = NotifyBatch()
@@ -242,10 +235,8 @@ extension NotifyClient {
 
     private func resuspend(_ entries: [(key: NotifyToken, value: Entry)], _ link: Link) -> Bool {
         var batch = NotifyBatch()
-        for (token, entry) in entries {
-            for _ in 0..<min(entry.suspensions, 1) {
-                batch.append(.suspend(token: UInt32(bitPattern: token)))
-            }
+        for (token, entry) in entries where entry.suspensions > 0 {
+            batch.append(.suspend(token: UInt32(bitPattern: token)))
         }
         return batch.count == 0 || exchange(batch, link) != nil
     }

@@ -13,11 +13,16 @@ struct TokenTable: Sendable {
     private let words: WordTable
     /// Post count at the last check; `unseen` makes the next check true.
     private let seen: WordTable
+    /// The same as plain addresses: reading through them touches no reference count.
+    private let wordsAt: UInt
+    private let seenAt: UInt
     static let unseen = UInt64.max
 
     init() throws(SystemError) {
         words = try WordTable(count: Self.capacity)
         seen = try WordTable(count: Self.capacity)
+        wordsAt = words.address
+        seenAt = seen.address
     }
 
     static func index(_ token: Int32) -> Int { Int(token) & (capacity - 1) }
@@ -27,7 +32,7 @@ struct TokenTable: Sendable {
     @inline(__always)
     func word(_ token: Int32) -> UInt64 {
         guard token > 0 else { return 0 }
-        let word = words[Self.index(token)]
+        let word = Self.load(wordsAt, token)
         return word >> 32 & 0xfff == Self.generation(token) ? word : 0
     }
 
@@ -42,9 +47,17 @@ struct TokenTable: Sendable {
         words[Self.index(token)] = 0
     }
 
-    func seenPosts(_ token: Int32) -> UInt64 { seen[Self.index(token)] }
+    @inline(__always)
+    func seenPosts(_ token: Int32) -> UInt64 { Self.load(seenAt, token) }
 
     func setSeen(_ token: Int32, _ posts: UInt64) {
         seen[Self.index(token)] = posts
+    }
+
+    @inline(__always)
+    private static func load(_ table: UInt, _ token: Int32) -> UInt64 {
+        SharedWords.load(
+            UnsafeRawPointer(bitPattern: table).unsafelyUnwrapped + index(token) * 8
+        )
     }
 }

@@ -43,6 +43,24 @@ public final class Station {
         return status
     }
 
+    /// Stops the broker where it stands (SIGSTOP) and waits until it does not run any more.
+    public func freezeBus() {
+        guard let bus else { return }
+        bus.signal(19)
+        _ = eventually {
+            let stat = (try? Files.contents("/proc/\(bus.pid)/stat")) ?? []
+            return String(decoding: stat, as: UTF8.self).contains(") T ")
+        }
+    }
+
+    /// Lets a frozen broker go on.
+    public func thawBus() {
+        bus?.signal(18)
+    }
+
+    /// The socket of the bus.
+    public var busPath: String { folder.file("bus.sock") }
+
     /// Kills the broker and waits until it is gone.
     public func killBus() {
         bus?.signal(9)

@@ -156,14 +156,13 @@ final class Seen: Sendable {
         let bus = try Bus()
         let client = try bus.client()
         let (one, descriptor) = try client.registerFileDescriptor("f1")
-        let two = try client.registerFileDescriptor("f2", reuse: one).token
+        let two = try client.registerFileDescriptor("f2", reuse: descriptor).token
         for (name, token) in [("f1", one), ("f2", two)] {
             try client.post(name)
             var bytes = [UInt8](repeating: 0, count: 4)
             #expect(try Descriptor.read(descriptor, into: &bytes) == 4)
             #expect(bytes.reduce(0) { $0 << 8 | Int32($1) } == token)
         }
-        Descriptor.close(descriptor)
         client.close()
     }
 
@@ -177,7 +176,6 @@ final class Seen: Sendable {
         _ = try Descriptor.read(descriptor, into: &bytes)
         try client.post(token)
         #expect(try Descriptor.read(descriptor, into: &bytes) >= 4)
-        Descriptor.close(descriptor)
         client.close()
     }
 

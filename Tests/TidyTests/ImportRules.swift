@@ -45,7 +45,9 @@ enum ImportRules {
         guard file.isSwift else { return [] }
         return imports(file).compactMap { entry in
             guard let owner = Law.owners[entry.module] else { return nil }
-            if file.isSource, file.target == owner, entry.modifiers == ["internal"] { return nil }
+            let isShown = Law.contracts.contains(entry.module) && entry.modifiers == ["public"]
+            let isOwners = file.isSource && file.target == owner
+            if isOwners, isShown || entry.modifiers == ["internal"] { return nil }
             let what = "\(entry.module) is imported by \(owner) alone, as 'internal import'"
             return Finding(path: file.path, line: entry.line, what: what)
         }

@@ -13,6 +13,7 @@ enum Law {
         "NotifyClient": [
             "Basics", "Dispatch", "LinuxIO", "NotifyProtocol", "Synchronization",
         ],
+        "NotifyC": ["CNotify", "NotifyClient", "NotifyProtocol", "Synchronization"],
         "NotifyBroker": ["Basics", "LinuxIO", "NotifyProtocol", "Synchronization"],
         "InternalNotification": [
             "Basics", "Compression", "Dispatch", "FoundationEssentials", "LinuxIO", "NotifyClient",
@@ -37,9 +38,13 @@ enum Law {
         ],
     ]
 
+    /// C modules that are a contract, not a tool: their types may show, by `public import`.
+    static let contracts: Set<String> = ["CNotify"]
+
     /// C modules, and the one Swift target that imports each, as `internal import`.
     static let owners: [String: String] = [
         "CLinux": "LinuxIO",
+        "CNotify": "NotifyC",
         "CSQLite": "SQLite",
         "CZstd": "Compression",
     ]

@@ -64,6 +64,23 @@ int clinux_block_broken_pipes(void);
 int32_t clinux_spawn(const char *path, char *const *argv, char *const *envp, const int *standard,
                      const char *directory);
 
+/* Blocks every signal for this thread but those that its own faults raise. */
+int clinux_block_signals(void);
+
+/* --- fork --- */
+
+extern uint32_t clinux_forks;
+/* How many forks lie between this process and the one that counted first. */
+static inline uint32_t clinux_fork_count(void) {
+    return __atomic_load_n(&clinux_forks, __ATOMIC_RELAXED);
+}
+/* Counts forks from now on. */
+int clinux_count_forks(void);
+/* From now on a forked child loses `fd`: it finds /dev/null there. -1 if too many are listed. */
+int clinux_lose_in_child(int fd);
+/* Takes `fd` off that list, before it is closed. */
+void clinux_keep_in_child(int fd);
+
 /* --- files --- */
 
 /* A pipe whose ends no process started meanwhile can inherit. */
