@@ -82,6 +82,8 @@ struct Collector {
     mutating func finish() {
         var now = clock.boot()
         let deadline = now + Limits.stopTimeout
+        // What the bus has told may not have been heard yet; a listing is heard after all of it.
+        source.reader.mustScan()
         for change in source.reader.update(now: now) { note(change, now: now) }
         while true {
             complete()

@@ -128,6 +128,12 @@ public final class ChannelReader {
         return changes
     }
 
+    /// Makes the next `update` list the peers, whatever it has heard of them.
+    public func mustScan() {
+        nextScan = 0
+        news.state.withLock { $0.needsScan = true }
+    }
+
     /// When `update` should be called next even if nothing rings, CLOCK_BOOTTIME ns.
     public var nextUpdate: UInt64 {
         news.state.withLock { $0.needsScan } ? min(nextScan, nextBeatCheck) : nextBeatCheck

@@ -87,7 +87,8 @@ import Testing
         #expect(agent.finish().status == 0)
         for number in 0..<8 {
             let peer = ["--peer", "p\(number)", "--kind", "line", "--count"]
-            #expect(try station.run(["query"] + peer).output == "2000\n", "p\(number)")
+            let outcome = try station.run(["query"] + peer)
+            #expect(outcome.output == "2000\n", "p\(number): \(outcome) \(agent.errorSoFar)")
         }
         #expect(try station.run(["losses"]).status == 0)
         station.killBus()

@@ -253,7 +253,7 @@ import Testing
         #expect(scene.said.contains("is 'intel agent' running?"))
         try scene.station.startAgent()
         #expect(
-            eventually(60) {
+            eventually(300) {
                 (try? scene.station.run(["query", "--peer", "tail", "--count"]).output) == "8001\n"
             }
         )
