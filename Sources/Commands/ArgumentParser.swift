@@ -14,7 +14,11 @@ struct ArgumentParser {
     /// Reads what stands after the command's name.
     static func parse(_ command: Command, _ arguments: [String]) throws(CommandError) -> Parsed {
         var parser = ArgumentParser(command, arguments)
-        try parser.run()
+        if command.readsItself {
+            parser.parsed.operands = arguments
+        } else {
+            try parser.run()
+        }
         return parser.parsed
     }
 

@@ -12,6 +12,7 @@ enum CommandTable {
         ExportCommand.definition,
         LossesCommand.definition,
         StatusCommand.definition,
+        NotifyCommand.definition,
         HelpCommand.definition,
     ]
 

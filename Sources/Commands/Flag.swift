@@ -46,6 +46,8 @@ struct Command: Sendable {
     let operands: String
     /// The most operands that are taken.
     let operandsMax: Int
+    /// True where the order of the arguments matters, so that the command reads them itself.
+    let readsItself: Bool
     /// Its flags, in the order of help.
     ///
     /// `--help` is common to all and not listed.
@@ -60,6 +62,7 @@ struct Command: Sendable {
         summary: String,
         operands: String = "",
         operandsMax: Int = 0,
+        readsItself: Bool = false,
         flags: [Flag] = [],
         notes: [String] = [],
         run: @escaping @Sendable (Parsed) throws(CommandError) -> Int32
@@ -68,6 +71,7 @@ struct Command: Sendable {
         self.summary = summary
         self.operands = operands
         self.operandsMax = operandsMax
+        self.readsItself = readsItself
         self.flags = flags
         self.notes = notes
         self.run = run

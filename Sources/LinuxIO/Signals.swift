@@ -5,9 +5,11 @@ internal import Glibc
 ///
 /// Make it on the main thread before any other thread starts.
 public struct Signals: ~Copyable {
-    /// The signals that the daemons care for.
-    public enum Signal: Sendable {
+    /// A signal.
+    public enum Signal: Sendable, Equatable {
         case interrupt, terminate, hangUp, child
+        /// Any other, by its number.
+        case other(Int32)
 
         var number: Int32 {
             switch self {
@@ -15,6 +17,7 @@ public struct Signals: ~Copyable {
             case .terminate: SIGTERM
             case .hangUp: SIGHUP
             case .child: SIGCHLD
+            case .other(let number): number
             }
         }
     }
