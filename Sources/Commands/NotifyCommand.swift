@@ -38,15 +38,19 @@ enum NotifyCommand {
         let script = try NotifyScript(arguments.operands)
         if script.wantsHelp { return try arguments.answer(HelpText.command(definition) + "\n") }
         // Before the client's threads, so that all of them leave the signals to this one.
-        let signals = try calling { () throws(SystemError) in try Signals(signals(script)) }
+        let signals = try calling { () throws(SystemError) in try Signals(wanted(script)) }
         var named = arguments
         if let bus = script.bus { named.add(.bus, bus) }
         let path = Places(named).bus
+        let client = try connect(path)
+        defer { client.close() }
+        let session = try NotifySession(script, client, named)
+        return try session.run(signals)
+    }
+
+    private static func connect(_ path: String) throws(CommandError) -> NotifyClient {
         do throws(NotifyStatus) {
-            let client = try NotifyClient(path: path)
-            defer { client.close() }
-            var session = try NotifySession(script, client, named)
-            return try session.run(signals)
+            return try NotifyClient(path: path)
         } catch {
             throw CommandError(
                 "connect to bus '\(path)': \(error)",
@@ -56,7 +60,7 @@ enum NotifyCommand {
     }
 
     /// The signals that end the program, and those that steps wait for.
-    private static func signals(_ script: NotifyScript) -> [Signals.Signal] {
+    private static func wanted(_ script: NotifyScript) -> [Signals.Signal] {
         var wanted: [Signals.Signal] = [.interrupt, .terminate]
         for case .watch(_, _, .signal(let number), _) in script.steps {
             wanted.append(.other(number))

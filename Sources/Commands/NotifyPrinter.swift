@@ -60,6 +60,105 @@ struct NotifyPrinter {
         try arguments.answer("[\(token)] \(time) \(shown) \(value) \(delivery.name)\n")
     }
 
+    /// Names with all that the broker knows of them.
+    func names(_ reports: [NameReport]) throws(CommandError) {
+        if script.isQuiet { return }
+        if script.isJSON {
+            for report in reports { try line(Self.object(report)) }
+            return
+        }
+        var table = TextTable([
+            "NAME", ">STATE", ">POSTS", ">MERGED", ">TOLD", ">WAITING", ">POOL", ">PID", ">UID",
+            "OWNER",
+        ])
+        for report in reports {
+            let info = report.info
+            table.add(
+                [info.name]
+                    + [info.state, info.posts, report.merged, UInt64(report.subscribers)].map(
+                        String.init
+                    )
+                    + ["\(report.waiting)", "\(info.poolCount)", "\(info.pid)", "\(info.uid)"]
+                    + [Self.owner(info)]
+            )
+        }
+        if !reports.isEmpty { try arguments.answer(table.text) }
+    }
+
+    /// Connections with their counters.
+    func connections(_ reports: [ConnectionReport]) throws(CommandError) {
+        if script.isQuiet { return }
+        if script.isJSON {
+            for report in reports { try line(Self.object(report)) }
+            return
+        }
+        var table = TextTable([
+            ">CONNECTION", ">PID", ">UID", ">NAMES", ">POOL", ">POSTS", ">TOLD", ">MERGED",
+            ">WAITING", ">REFUSED", ">OVER QUOTA",
+        ])
+        for report in reports {
+            table.add(
+                ["\(report.number)", "\(report.pid)", "\(report.uid)", "\(report.registrations)"]
+                    + [report.poolWords, report.posts, report.delivered, report.merged].map(
+                        String.init
+                    )
+                    + ["\(report.waiting)", "\(report.refused)", "\(report.quotaHits.total)"]
+            )
+        }
+        if !reports.isEmpty { try arguments.answer(table.text) }
+    }
+
+    /// Whose a name is: a connection's, or why it is nobody's any more.
+    private static func owner(_ info: NameInfo) -> String {
+        if info.cause != .post { return info.cause.name }
+        return info.connection == 0 ? "-" : "connection \(info.connection)"
+    }
+
+    private static func object(_ report: NameReport) -> ObjectWriter {
+        let info = report.info
+        var object = ObjectWriter()
+        object.add("name", info.name)
+        object.add("state", info.state)
+        object.add("state_number", info.stateNumber)
+        object.add("posts", info.posts)
+        object.add("merged", report.merged)
+        object.add("registrations", UInt64(report.registrations))
+        object.add("subscribers", UInt64(report.subscribers))
+        object.add("waiting", UInt64(report.waiting))
+        object.add("pool", UInt64(info.poolCount))
+        if info.pid != 0 {
+            object.add("pid", Int64(info.pid))
+            object.add("uid", UInt64(info.uid))
+            object.add("connection", info.connection)
+        }
+        if info.cause != .post { object.add("cause", info.cause.name) }
+        if report.deadline > 0 { object.add("deadline_ms", UInt64(report.deadline)) }
+        return object
+    }
+
+    private static func object(_ report: ConnectionReport) -> ObjectWriter {
+        var hits = ObjectWriter()
+        hits.add("registrations", UInt64(report.quotaHits.registrations))
+        hits.add("names", UInt64(report.quotaHits.names))
+        hits.add("pool_words", UInt64(report.quotaHits.poolWords))
+        hits.add("posts", UInt64(report.quotaHits.posts))
+        hits.add("lingers", UInt64(report.quotaHits.lingers))
+        var object = ObjectWriter()
+        object.add("connection", report.number)
+        object.add("pid", Int64(report.pid))
+        object.add("uid", UInt64(report.uid))
+        object.add("gid", UInt64(report.gid))
+        object.add("registrations", UInt64(report.registrations))
+        object.add("pool_words", report.poolWords)
+        object.add("posts", report.posts)
+        object.add("delivered", report.delivered)
+        object.add("merged", report.merged)
+        object.add("waiting", UInt64(report.waiting))
+        object.add("refused", report.refused)
+        object.add("over_quota", json: hits.finished)
+        return object
+    }
+
     private static func add(_ event: NotifyEvent, to object: inout ObjectWriter) {
         object.add("post", event.post)
         object.add("merged", UInt64(event.merged))

@@ -4,7 +4,7 @@ internal import NotifyProtocol
 internal import Synchronization
 
 /// One run of `intel notify`: its steps, and then its watches until none is left.
-struct NotifySession {
+final class NotifySession {
     /// A name that is watched.
     private struct Watch {
         var token: NotifyToken
@@ -57,7 +57,7 @@ struct NotifySession {
     }
 
     /// Does every step, then reports until no watch is left or a signal ends it.
-    mutating func run(_ signals: borrowing Signals) throws(CommandError) -> Int32 {
+    func run(_ signals: borrowing Signals) throws(CommandError) -> Int32 {
         for step in script.steps { try perform(step) }
         while !watches.isEmpty {
             let isPolling = watches.contains { $0.delivery == .check || $0.delivery == .plain }
@@ -82,7 +82,7 @@ struct NotifySession {
         return status
     }
 
-    private mutating func perform(_ step: NotifyScript.Step) throws(CommandError) {
+    private func perform(_ step: NotifyScript.Step) throws(CommandError) {
         switch step {
         case .post(let name):
             try attempt(name) { () throws(NotifyStatus) in try client.post(name) }
@@ -95,15 +95,17 @@ struct NotifySession {
         case .watch(let name, let count, let delivery, let since):
             try watch(name, count, delivery, since)
         case .list(let prefix):
-            try attempt("list") { () throws(NotifyStatus) in try client.who(prefix: prefix) }
-                .map { try printer.names($0) }
+            let found = try attempt("list") { () throws(NotifyStatus) in
+                try client.who(prefix: prefix)
+            }
+            if let found { try printer.names(found) }
         case .who:
-            try attempt("who") { () throws(NotifyStatus) in try client.connections() }
-                .map { try printer.connections($0) }
+            let found = try attempt("who") { () throws(NotifyStatus) in try client.connections() }
+            if let found { try printer.connections(found) }
         }
     }
 
-    private mutating func watch(
+    private func watch(
         _ name: String,
         _ count: UInt64?,
         _ delivery: NotifyScript.Delivery,
@@ -130,13 +132,13 @@ struct NotifySession {
     }
 
     /// Reports the watches of some sort that were posted since the last look.
-    private mutating func look(_ isMeant: (Watch) -> Bool) throws(CommandError) {
+    private func look(_ isMeant: (Watch) -> Bool) throws(CommandError) {
         for watch in watches where isMeant(watch) {
             if (try? client.check(watch.token)) == true { try report(watch.token, nil) }
         }
     }
 
-    private mutating func report(_ token: NotifyToken, _ event: NotifyEvent?)
+    private func report(_ token: NotifyToken, _ event: NotifyEvent?)
         throws(CommandError)
     {
         guard let index = watches.firstIndex(where: { $0.token == token }) else { return }
@@ -153,7 +155,7 @@ struct NotifySession {
     }
 
     /// Runs `body` with a registration of `name` that is there only for it.
-    private mutating func with(_ name: String, _ body: (NotifyToken) throws(NotifyStatus) -> Void)
+    private func with(_ name: String, _ body: (NotifyToken) throws(NotifyStatus) -> Void)
         throws(CommandError)
     {
         try attempt(name) { () throws(NotifyStatus) in
@@ -165,7 +167,7 @@ struct NotifySession {
 
     /// Runs `body`; what it throws is told, and the exit status remembers it.
     @discardableResult
-    private mutating func attempt<Value>(
+    private func attempt<Value>(
         _ subject: String,
         _ body: () throws(NotifyStatus) -> Value
     ) throws(CommandError) -> Value? {
@@ -185,7 +187,7 @@ enum FileTokens {
     /// Those that are there now; does not wait.
     static func read(_ descriptor: Int32) -> [NotifyToken] {
         var found: [NotifyToken] = []
-        while Descriptor.isReadable(descriptor) {
+        while Descriptor.isReadable(descriptor, milliseconds: 0) {
             var bytes = [UInt8](repeating: 0, count: 4)
             guard let count = try? Descriptor.read(descriptor, into: &bytes), count == 4 else {
                 break

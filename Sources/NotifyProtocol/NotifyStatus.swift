@@ -56,4 +56,15 @@ public enum NotifyCause: UInt32, Sendable {
     case expired = 3
     /// The name was claimed before the broker started again, and its claimer is not back yet.
     case unknown = 4
+
+    /// The word that output shows.
+    public var name: String {
+        switch self {
+        case .post: "post"
+        case .left: "left"
+        case .died: "died"
+        case .expired: "expired"
+        case .unknown: "unknown"
+        }
+    }
 }

@@ -38,7 +38,10 @@ import Testing
 
     @Test func options() throws {
         let script = try NotifyScript(
-            ["-q", "-v", "--json", "-z", "20", "--bus", "/b", "-M", "-R", "--since", "7", "-w", "n"]
+            [
+                "-q", "-v", "--json", "-z", "20", "--bus", "/b", "-M", "-R", "--since", "7", "-w",
+                "n",
+            ]
         )
         #expect(script.isQuiet && script.isVerbose && script.isJSON && script.interval == 20)
         #expect(script.bus == "/b")
@@ -51,7 +54,8 @@ import Testing
         "a wrong line is refused whole, before anything is done",
         arguments: [
             "", "-q", "-p", "-s a", "-s a x", "-s a 0x", "-s a 18446744073709551616", "-s a 1.5",
-            "-z 0 -p a", "-z x -p a", "-0 a", "-x a", "foo", "-p a -w", "-p a bad", "--since -1 -w a",
+            "-z 0 -p a", "-z x -p a", "-0 a", "-x a", "foo", "-p a -w", "-p a bad",
+            "--since -1 -w a",
         ]
     )
     func wrong(line: String) {

@@ -164,8 +164,14 @@ import Testing
             }
         }
         #expect(isFull)
-        let token = try client.registerCheck("n")
-        try client.setState(token, 8)
+        var token: NotifyToken = -1
+        #expect(
+            eventually {
+                token = (try? client.registerCheck("n")) ?? -1
+                return token >= 0
+            }
+        )
+        #expect(eventually { (try? client.setState(token, 8)) != nil })
         #expect(try client.state(token) == 8)
         client.close()
     }
