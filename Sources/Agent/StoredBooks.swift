@@ -6,6 +6,9 @@ internal import Telemetry
 ///
 /// The collect thread owns it, with a connection of its own that only reads.
 final class StoredBooks {
+    /// How often a look-up that fails is tried.
+    private static let attemptsMax = 10
+
     private let reader: SpoolReader
 
     /// Opens the spool, which must have been made.
@@ -32,12 +35,22 @@ final class StoredBooks {
     }
 
     private func find(_ instance: PeerInstance) -> PeerState? {
-        do throws(SpoolError) {
-            return try reader.peer(instance)
-        } catch {
-            // At worst its records are stored a second time: better than not at all.
-            Self.tell(instance, error.cause)
-            return nil
+        let pause = try? Wake()
+        var attempts = 0
+        while true {
+            do throws(SpoolError) {
+                return try reader.peer(instance)
+            } catch {
+                attempts += 1
+                // A disk that hiccups is asked again; damage stays.
+                if error.kind != .damaged, attempts < Self.attemptsMax {
+                    pause?.wait(nanoseconds: 100_000_000)
+                    continue
+                }
+                // At worst its records are stored a second time: better than not at all.
+                Self.tell(instance, error.cause)
+                return nil
+            }
         }
     }
 

@@ -32,7 +32,7 @@ enum AgentCommand {
             busPath: Places(arguments).bus,
             busMode: AgentOptions.BusMode(rawValue: arguments.value(busMode) ?? "auto") ?? .auto,
             spool: Places(arguments).spool(toWrite: true),
-            channel: Places(arguments).channel,
+            channel: try Places(arguments).channel(),
             durability: arguments.value(durability) == "normal" ? .normal : .full
         )
         options.rules = try BusRules.load(arguments)

@@ -38,12 +38,14 @@ enum HostCommand {
             try poller.add(signals.descriptor, tag: 0)
             try poller.add(timer.descriptor, tag: 1)
         }
+        let config = INAppConfig(
+            identifier: arguments.value(identifier) ?? "intel.host",
+            busPath: places.bus
+        )
+        if let fault = config.fault { throw CommandError("--as: \(fault)") }
         let center = INCenter(
-            identifier: places.channel,
-            config: INAppConfig(
-                identifier: arguments.value(identifier) ?? "intel.host",
-                busPath: places.bus
-            ),
+            identifier: try places.channel(),
+            config: config,
             callbackQueue: DispatchQueue(label: "intel.host")
         )
         timer.arm(after: pause, every: pause)

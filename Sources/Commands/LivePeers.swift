@@ -13,10 +13,10 @@ enum LivePeers {
     /// The same peers; those that are there are last seen when the bus heard them.
     static func refresh(_ peers: [PeerState], _ places: Places) -> [PeerState] {
         guard peers.contains(where: { $0.presence == .alive || $0.presence == .lost }),
-            let client = try? NotifyClient(path: places.bus)
+            let channel = try? places.channel(), let client = try? NotifyClient(path: places.bus)
         else { return peers }
         defer { client.close() }
-        let names = ChannelNames(places.channel)
+        let names = ChannelNames(channel)
         guard let epochs = try? client.list(prefix: names.prefix, suffix: PeerNames.epochSuffix),
             let beats = try? client.list(prefix: names.prefix, suffix: PeerNames.beatSuffix)
         else { return peers }

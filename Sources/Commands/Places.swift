@@ -1,11 +1,11 @@
 internal import Glibc
 internal import LinuxIO
+internal import NotifyClient
+internal import Telemetry
 
 /// Where the bus, the spool and the channel are: flag, then environment, then the default of
 /// CLI.md for the service itself (root or user `intel`) or for everybody else.
 struct Places {
-    /// Where the service has its socket.
-    static let systemBus = "/run/intel/bus.sock"
     /// Where the service has its spool.
     static let systemSpool = "/var/lib/intel/spool"
     /// The channel that peers share when they name none.
@@ -24,7 +24,7 @@ struct Places {
     /// True for root and user `intel`, whose places are the system's.
     var isService: () -> Bool = { Places.isServiceUser }
     /// True if a broker answers on this socket.
-    var answers: (String) -> Bool = Places.answers
+    var answers: (String) -> Bool = BusPlace.answers
     /// Whether a folder can be read, and, where asked for, written.
     var access: (String, _ toWrite: Bool) -> Access = Places.access
 
@@ -36,9 +36,8 @@ struct Places {
     /// The socket of the bus.
     var bus: String {
         if let named = named(.bus, "INTEL_BUS") { return named }
-        if isService() || answers(Self.systemBus) { return Self.systemBus }
-        if let runtime = environment("XDG_RUNTIME_DIR") { return runtime + "/intel/bus.sock" }
-        return "/tmp/intel-\(uid)/bus.sock"
+        if isService() || answers(BusPlace.system) { return BusPlace.system }
+        return BusPlace.personal(runtime: environment("XDG_RUNTIME_DIR"), uid: uid)
     }
 
     /// The folder of the spool; `toWrite` for the agent, which needs more than to read it.
@@ -56,8 +55,12 @@ struct Places {
     }
 
     /// The channel that the peers share.
-    var channel: String {
-        named(.channel, "INTEL_CHANNEL") ?? Self.defaultChannel
+    func channel() throws(CommandError) -> String {
+        let name = named(.channel, "INTEL_CHANNEL") ?? Self.defaultChannel
+        guard (1...Limits.nameBytesMax).contains(name.utf8.count) else {
+            throw CommandError("--channel: not 1 to \(Limits.nameBytesMax) bytes")
+        }
+        return name
     }
 
     private var ownSpool: String {
@@ -78,10 +81,6 @@ struct Places {
             .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard let fields, fields.count > 2 else { return false }
         return String(decoding: fields[2], as: UTF8.self) == String(Environment.uid)
-    }
-
-    private static func answers(_ path: String) -> Bool {
-        (try? PacketSocket.connect(to: path)) != nil
     }
 
     private static func access(_ path: String, toWrite: Bool) -> Access {

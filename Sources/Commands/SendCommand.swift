@@ -66,7 +66,7 @@ enum SendCommand {
         }
         // Before any thread starts, so that all of them leave the signals to this one.
         let signals = arguments.has(follow) ? try Daemon.signals() : nil
-        let center = INCenter(identifier: Places(arguments).channel, config: config)
+        let center = INCenter(identifier: try Places(arguments).channel(), config: config)
         defer { center.stop() }
         var job = SendJob(
             messenger: center.messenger,

@@ -1,4 +1,4 @@
-internal import LinuxIO
+internal import NotifyClient
 internal import Telemetry
 
 /// Who a program is, for its siblings on a channel.
@@ -16,7 +16,7 @@ public struct INAppConfig: Sendable, Equatable {
     public init(identifier: String, apikey: String = "", busPath: String? = nil) {
         self.identifier = identifier
         self.apikey = apikey
-        self.busPath = busPath ?? BusPath.find()
+        self.busPath = busPath ?? BusPlace.find()
     }
 
     /// Why nobody can be called so; such a program is never announced, and its messages are

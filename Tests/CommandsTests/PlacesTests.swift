@@ -28,16 +28,20 @@ private func places(
 @Test func theFlagWinsOverTheEnvironment() throws {
     let environment = ["INTEL_BUS": "/e/bus", "INTEL_SPOOL": "/e/spool", "INTEL_CHANNEL": "e"]
     let named = try places(["--bus", "/f", "--spool=/g", "--channel", "c"], environment)
-    #expect(named.bus == "/f" && named.spool() == "/g" && named.channel == "c")
+    #expect(try named.bus == "/f" && named.spool() == "/g" && named.channel() == "c")
     let other = try places([], environment, isService: true)
-    #expect(other.bus == "/e/bus" && other.spool() == "/e/spool" && other.channel == "e")
+    #expect(try other.bus == "/e/bus" && other.spool() == "/e/spool" && other.channel() == "e")
 }
 
 @Test func defaultsOfTheService() throws {
     let service = try places(isService: true)
     #expect(service.bus == "/run/intel/bus.sock")
     #expect(service.spool() == "/var/lib/intel/spool")
-    #expect(service.channel == "intel")
+    #expect(try service.channel() == "intel")
+    for name in ["", String(repeating: "c", count: 256)] {
+        let odd = try places(["--channel", name], [:])
+        #expect(throws: CommandError.self) { try odd.channel() }
+    }
 }
 
 @Test func defaultsOfEverybodyElse() throws {
