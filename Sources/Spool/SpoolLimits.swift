@@ -19,6 +19,8 @@ enum SpoolLimits {
     static let windowLogMax: Int32 = 26
     /// Row numbers of instances, and of streams, that the writer keeps in memory.
     static let namesMax = 20_000
+    /// How often a writer tries to get the lock, every 20 ms.
+    static let lockAttempts = 15
     /// How long a connection waits for a lock, in milliseconds.
     static let busyTimeout: Int32 = 5000
     /// How long a truncating checkpoint may hold up the writer, in milliseconds.

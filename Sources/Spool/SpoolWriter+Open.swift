@@ -4,12 +4,13 @@ internal import SQLite
 
 extension SpoolWriter {
     /// Takes the folder's lock and writes this process into it.
+    ///
+    /// One that was let go, or whose process was killed, may be held for a moment longer: by a
+    /// child between its fork and its exec, or by the kernel.
     static func takeLock(_ directory: String) throws -> FileDescriptor {
         let path = Schema.lock(directory)
-        do {
-            let lock = try Files.lock(path)
-            try Files.replaceContents(lock, with: "\(Environment.pid)\n")
-            return lock
+        do throws(SystemError) {
+            return try tryLock(path)
         } catch {
             guard error.wouldBlock else { throw error }
             let text = (try? Files.contents(path, limit: 64)) ?? []
@@ -21,6 +22,22 @@ extension SpoolWriter {
                 hint: "one agent per spool: stop that one, or choose another --spool",
                 kind: .locked(pid: pid)
             )
+        }
+    }
+
+    private static func tryLock(_ path: String) throws(SystemError) -> FileDescriptor {
+        let pause = try Wake()
+        var attempts = 1
+        while true {
+            do throws(SystemError) {
+                let lock = try Files.lock(path)
+                try Files.replaceContents(lock, with: "\(Environment.pid)\n")
+                return lock
+            } catch {
+                guard error.wouldBlock, attempts < SpoolLimits.lockAttempts else { throw error }
+                attempts += 1
+                pause.wait(nanoseconds: 20_000_000)
+            }
         }
     }
 
