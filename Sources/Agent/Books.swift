@@ -28,7 +28,7 @@ struct Books {
 
     private(set) var peers: [PeerInstance: PeerState] = [:]
     private var changed: Set<PeerInstance> = []
-    private let find: (PeerInstance) -> PeerState?
+    private var find: (PeerInstance) -> PeerState?
     /// Of all instances that only the spool knows.
     private var others: Totals
 
@@ -88,6 +88,13 @@ struct Books {
         var sum = others
         for state in peers.values { sum.add(state) }
         return sum
+    }
+
+    /// Lets the spool go; who is not in memory is not found any more.
+    ///
+    /// The writer must be the last to close it, so that it leaves no log behind.
+    mutating func close() {
+        find = { _ in nil }
     }
 
     /// Lets instances that have ended go, the longest gone first, until only `count` are left.

@@ -103,6 +103,7 @@ struct Collector {
         }
         pipeline.batcher.begin(now: now)
         seal(now: now, isLast: true)
+        pipeline.books.close()
     }
 
     /// After the spool has written everything: the last acknowledgements, then goodbye.

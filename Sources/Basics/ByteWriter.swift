@@ -3,25 +3,27 @@
 /// The one way in which frames and batches are put together; `ByteReader` is its counterpart.
 public struct ByteWriter: Sendable {
     /// What was written so far.
-    public private(set) var bytes: [UInt8] = []
+    @inlinable public var bytes: [UInt8] { storage }
+    /// Open to callers in other rooms, so that the small writes are compiled into them.
+    @usableFromInline var storage: [UInt8] = []
 
-    /// An empty writer with room for `capacity` bytes.
+    /// An empty writer with room for `capacity` storage.
     public init(capacity: Int = 0) {
-        bytes.reserveCapacity(capacity)
+        storage.reserveCapacity(capacity)
     }
 
     /// Bytes written so far.
-    public var count: Int { bytes.count }
+    @inlinable public var count: Int { storage.count }
 
     /// Forgets everything written but keeps the room.
     public mutating func reset() {
-        bytes.removeAll(keepingCapacity: true)
+        storage.removeAll(keepingCapacity: true)
     }
 
     /// Forgets everything from `count` bytes on; a larger `count` changes nothing.
     public mutating func truncate(to count: Int) {
-        guard count < bytes.count else { return }
-        bytes.removeSubrange(count...)
+        guard count < storage.count else { return }
+        storage.removeSubrange(count...)
     }
 
     /// Appends one byte.
@@ -49,13 +51,14 @@ public struct ByteWriter: Sendable {
     }
 
     /// Appends an unsigned LEB128 varint: 1 to 10 bytes, 7 bits each, lowest first.
+    @inlinable
     public mutating func varint(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            storage.append(UInt8(truncatingIfNeeded: rest) | 0x80)
             rest >>= 7
         }
-        bytes.append(UInt8(rest))
+        storage.append(UInt8(rest))
     }
 
     /// Appends a signed varint: zigzag, so that small magnitudes of either sign stay short.
@@ -64,39 +67,41 @@ public struct ByteWriter: Sendable {
     }
 
     /// Appends bytes as they are.
+    @inlinable
     public mutating func raw(_ more: UnsafeRawBufferPointer) {
-        bytes.append(contentsOf: more)
+        storage.append(contentsOf: more)
     }
 
     /// Appends bytes as they are.
     public mutating func raw(_ more: some Collection<UInt8>) {
-        bytes.append(contentsOf: more)
+        storage.append(contentsOf: more)
     }
 
     /// Appends the UTF-8 bytes of a text, without a length or an end mark.
     public mutating func text(_ text: some StringProtocol) {
-        bytes.append(contentsOf: text.utf8)
+        storage.append(contentsOf: text.utf8)
     }
 
     /// Appends zeros until the count is a multiple of `alignment`.
     public mutating func pad(to alignment: Int) {
-        while bytes.count % alignment != 0 { bytes.append(0) }
+        while storage.count % alignment != 0 { storage.append(0) }
     }
 
     /// Overwrites four bytes at `offset`, which must have been written before.
+    @inlinable
     public mutating func patch(u32 value: UInt32, at offset: Int) {
         for index in 0..<4 {
-            bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt32(index)))
+            storage[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt32(index)))
         }
     }
 
-    @usableFromInline
+    @inlinable
     mutating func append(_ value: UInt8) {
-        bytes.append(value)
+        storage.append(value)
     }
 
-    @usableFromInline
+    @inlinable
     mutating func fixed(_ value: some FixedWidthInteger) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: value.littleEndian) { storage.append(contentsOf: $0) }
     }
 }
