@@ -1,0 +1,45 @@
+/// A batch that is walked without being opened: all that is told of its records is what their
+/// groups tell.
+final class ListedBatch {
+    let row: BatchRow
+    private let wanted: Int
+    /// True once it was tried in vain to open it.
+    var isUnreadable = false
+    /// The row of this walk, from 0.
+    private(set) var position = 0
+    /// The groups that are wanted, once they have been asked for.
+    private var groups: [BatchGroup]?
+    private var group = 0
+    /// Rows up to the end of the group.
+    private var end = 0
+
+    init(_ row: BatchRow, wanted: Int) {
+        self.row = row
+        self.wanted = wanted
+    }
+
+    /// True once something of a group was told, or a row has gone by: from then on the order is
+    /// that of the groups.
+    var isTouched: Bool { position > 0 || groups != nil }
+
+    /// Goes to the next row; false if there is none.
+    func advance() -> Bool {
+        position += 1
+        return position < wanted
+    }
+
+    /// The group of this row; `load` gives those that are wanted, in order.
+    func current(_ load: () throws -> [BatchGroup]) rethrows -> BatchGroup? {
+        if groups == nil {
+            let loaded = try load()
+            groups = loaded
+            end = loaded.first?.count ?? 0
+        }
+        guard let groups else { return nil }
+        while position >= end, group + 1 < groups.count {
+            group += 1
+            end += groups[group].count
+        }
+        return position < end ? groups[group] : nil
+    }
+}
