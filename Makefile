@@ -4,7 +4,14 @@ SWIFT ?= swift
 STATIC := .build/static-libraries
 RELEASE := -c release --static-swift-stdlib -Xlinker -s -Xlinker --gc-sections
 
-.PHONY: help run test check build bench lint format packages clean
+# SQLite's loadable extension: a build of its own, with the Swift runtime and zstd inside, no copy
+# of SQLite (see Sources/CHostSQLite), its way in and no other symbol to be seen.
+EXTENSION := .build/extension/release/libintel_spool.so
+EXTENSION_FLAGS := -c release --product intel_spool --scratch-path .build/extension \
+    -Xswiftc -static-stdlib -Xlinker -s -Xlinker --gc-sections -Xlinker -z -Xlinker nodelete \
+    -Xlinker --version-script=$(CURDIR)/packaging/intel_spool.map
+
+.PHONY: help run test check build extension bench lint format packages clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -12,15 +19,20 @@ help: ## this list
 run: build ## build and run: agent, bus and host telemetry, with a live line, until Ctrl-C
 	@packaging/run
 
-test: packages ## run all tests
+test: packages extension ## run all tests
 	$(SWIFT) test --disable-xctest
 
 check: packages lint build ## lint, release build and all tests, with warnings as errors
 	INTEL_WARNINGS_AS_ERRORS=1 $(SWIFT) test --disable-xctest
 
-build: packages $(STATIC) ## the static release programs: .build/release/intel, bus-roundtrip
+build: packages extension $(STATIC) ## the release: .build/release/intel, intel_spool.so
 	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product intel
 	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product bus-roundtrip
+	cp $(EXTENSION) .build/release/intel_spool.so
+
+extension: packages $(STATIC) ## SQLite's loadable extension: .build/extension/intel_spool.so
+	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(EXTENSION_FLAGS)
+	cp $(EXTENSION) .build/extension/intel_spool.so
 
 bench: build .build/relay ## the figures: bus, spool, size, memory, start-up
 	@Benchmarks/run .build/release .build/relay

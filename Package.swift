@@ -29,10 +29,13 @@ let package = Package(
         .executable(name: "intel", targets: ["intel"]),
         .library(name: "Notify", targets: ["NotifyClient"]),
         .library(name: "InternalNotification", targets: ["InternalNotification"]),
+        // SQLite's loadable extension: see the Makefile for how it is built to stand alone.
+        .library(name: "intel_spool", type: .dynamic, targets: ["SpoolExtension"]),
     ],
     targets: [
         // C
         .target(name: "CLinux"),
+        .target(name: "CHostSQLite"),
         .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
@@ -60,6 +63,8 @@ let package = Package(
             ]
         ),
         room("Spool", ["Telemetry", "SQLite", "Compression", "LinuxIO", "Basics"]),
+
+        room("SpoolExtension", ["CHostSQLite", "Spool"]),
 
         // agent, commands, program
         room(

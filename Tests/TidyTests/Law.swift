@@ -30,6 +30,7 @@ enum Law {
             "InternalNotification", "LinuxIO", "NotifyBroker", "NotifyClient", "NotifyProtocol",
             "Spool", "Synchronization", "Telemetry",
         ],
+        "SpoolExtension": ["CHostSQLite", "Spool"],
         "intel": ["Commands"],
         "TestKit": [
             "Basics", "InternalNotification", "LinuxIO", "NotifyBroker", "NotifyClient",
@@ -39,6 +40,7 @@ enum Law {
 
     /// C modules, and the one Swift target that imports each, as `internal import`.
     static let owners: [String: String] = [
+        "CHostSQLite": "SpoolExtension",
         "CLinux": "LinuxIO",
         "CSQLite": "SQLite",
         "CZstd": "Compression",
