@@ -78,7 +78,7 @@ let package = Package(
             "Commands",
             [
                 "Agent", "Spool", "NotifyBroker", "InternalNotification", "NotifyClient",
-                "NotifyProtocol", "Telemetry", "LinuxIO", "Basics",
+                "NotifyProtocol", "Telemetry", "SQLite", "LinuxIO", "Basics",
             ]
         ),
         .executableTarget(name: "intel", dependencies: ["Commands"], swiftSettings: settings),
@@ -122,8 +122,11 @@ let package = Package(
                 "TestKit", "Telemetry", "LinuxIO", "Basics",
             ]
         ),
-        tests("CommandsTests", ["Commands", "TestKit", "Spool", "Telemetry", "LinuxIO", "Basics"]),
-        tests("SystemTests", ["TestKit", "LinuxIO", "Basics", "intel"]),
+        tests(
+            "CommandsTests",
+            ["Commands", "TestKit", "Spool", "SQLite", "Telemetry", "LinuxIO", "Basics"]
+        ),
+        tests("SystemTests", ["TestKit", "Spool", "Telemetry", "LinuxIO", "Basics", "intel"]),
         tests("TidyTests", []),
     ],
     swiftLanguageModes: [.v6]

@@ -28,7 +28,7 @@ enum Law {
         "Commands": [
             "Agent", "Basics", "Dispatch", "FoundationEssentials", "Glibc",
             "InternalNotification", "LinuxIO", "NotifyBroker", "NotifyClient", "NotifyProtocol",
-            "Spool", "Synchronization", "Telemetry",
+            "SQLite", "Spool", "Synchronization", "Telemetry",
         ],
         "SpoolExtension": ["CHostSQLite", "Spool"],
         "intel": ["Commands"],
