@@ -91,6 +91,13 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        .executableTarget(
+            name: "spool-load",
+            dependencies: ["Spool", "Telemetry", "LinuxIO", "Basics"],
+            path: "Benchmarks/SpoolLoad",
+            swiftSettings: settings
+        ),
+
         // tests
         room(
             "TestKit",
