@@ -19,10 +19,12 @@ public struct SQLSession: ~Copyable {
             let watch = SQLWatch()
             watch.shouldStop = shouldStop
             var database = try Database(path: ":memory:", mode: .create)
+            // Opened here, so that a failure has this room's words and not SQLite's.
+            let source = try SpoolSource(directory, watch)
             try VirtualModule.register(
                 SpoolTables.module,
                 on: database,
-                SpoolTables.maker(watch)
+                SpoolTables.maker(watch, [directory: source])
             )
             let folder =
                 "'"

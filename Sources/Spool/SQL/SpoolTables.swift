@@ -20,8 +20,11 @@ public enum SpoolTables {
     }
 
     /// Makes tables for one connection; those of one folder share their reader.
-    static func maker(_ watch: SQLWatch) -> VirtualModule.Maker {
-        var sources: [String: SpoolSource] = [:]
+    static func maker(
+        _ watch: SQLWatch,
+        _ open: [String: SpoolSource] = [:]
+    ) -> VirtualModule.Maker {
+        var sources = open
         return { arguments in
             guard (1...2).contains(arguments.count) else { throw Usage() }
             let directory = unquoted(arguments[0])
