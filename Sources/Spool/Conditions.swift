@@ -85,6 +85,11 @@ struct Bounds: Equatable, Sendable {
     /// True where everything passes.
     var isOpen: Bool { least == nil && greatest == nil }
 
+    /// The least number in it that SQL has as one.
+    var first: Int64 { least ?? .min }
+    /// The greatest number in it that SQL has as one.
+    var last: Int64 { greatest ?? .max }
+
     mutating func raise(to bound: Int64) {
         least = max(least ?? bound, bound)
     }

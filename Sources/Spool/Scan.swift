@@ -27,10 +27,17 @@ struct Scan {
         try database.execute("BEGIN")
         defer { try? database.execute("COMMIT") }
         catalog = try Catalog(database, query)
+        // Where store numbers are asked for, SQLite leaves the others out without our looking.
+        let stores = query.conditions.stores
+        let range = stores.isOpen ? "" : " AND first_store <= ? AND first_store + n > ?"
         let list = try database.prepare(
-            "SELECT \(BatchRow.columns) FROM batch WHERE id >= ? ORDER BY id"
+            "SELECT \(BatchRow.columns) FROM batch WHERE id >= ?\(range) ORDER BY id"
         )
         try list.bind(1, fromBatch)
+        if !stores.isOpen {
+            try list.bind(2, stores.last)
+            try list.bind(3, stores.first)
+        }
         var next = fromBatch
         do {
             while try list.step() {

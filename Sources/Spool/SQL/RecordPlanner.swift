@@ -180,7 +180,7 @@ struct RecordPlanner {
     }
 
     /// A row that is handed out costs 1; a record that is unpacked 0.5 and twice that with its
-    /// payload; a batch that is only listed about a tenth of a row, and the start 20.
+    /// payload; a batch that is only listed 1, and the start 50: a transaction and the names.
     private mutating func estimate(_ envelope: Bool, _ payload: Bool) {
         let records = Double(figures.records)
         let opens = envelope || payload || hasText
@@ -192,6 +192,6 @@ struct RecordPlanner {
             batchShare = 1 / Double(max(1, figures.batches))
         }
         plan.cost =
-            20 + 0.1 * Double(figures.batches) + each * records * batchShare + plan.rows
+            50 + Double(figures.batches) + each * records * batchShare + plan.rows
     }
 }
