@@ -161,8 +161,12 @@ final class RecordCursor: VirtualCursor {
         if column == .path { return result.set(request.pathText.map { .text($0) } ?? .null) }
         if batch == nil {
             if column.isOfGroup {
-                guard let listed else { return result.setNull() }
-                return result.set(try source.value(column, listed, scan))
+                let facts = try listed?.current {
+                    guard let scan, let listed else { return [] }
+                    return try source.facts(listed.row, scan)
+                }
+                guard let facts else { return result.setNull() }
+                return facts.put(column, into: result)
             }
             try unpack(withPayload: column.isOfPayload)
         }

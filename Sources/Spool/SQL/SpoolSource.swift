@@ -91,23 +91,22 @@ final class SpoolSource {
         return try reader.wake(batch, &scan, withPayload: withPayload)
     }
 
-    /// What the groups of a batch tell of one of its rows.
-    func value(_ column: RecordColumn, _ listed: ListedBatch, _ scan: Scan?) throws -> SQLValue {
-        guard let scan else { return .null }
-        let group = try listed.current {
-            let groups = try reader.groups(listed.row) ?? []
-            return groups.filter { scan.catalog.wants($0, scan.query) }
-        }
-        guard let group, let sender = scan.catalog.senders[group.instance] else { return .null }
-        switch column {
-        case .peer: return .text(sender.instance.identifier)
-        case .kind: return scan.catalog.streams[group.stream].map { .text($0.kind) } ?? .null
-        case .level: return Level(rawValue: group.level).map { .text($0.name) } ?? .null
-        case .priority: return .integer(Int64(group.level))
-        case .epoch: return .unsigned(sender.instance.epoch)
-        case .pid: return .integer(Int64(sender.pid))
-        case .uid: return .integer(Int64(sender.uid))
-        default: return .null
+    /// What the groups of a batch tell that a scan wants.
+    func facts(_ row: BatchRow, _ scan: borrowing Scan) throws -> [GroupFacts] {
+        let groups = try reader.groups(row) ?? []
+        return groups.compactMap { group in
+            guard scan.catalog.wants(group, scan.query),
+                let sender = scan.catalog.senders[group.instance],
+                let stream = scan.catalog.streams[group.stream]
+            else { return nil }
+            return GroupFacts(
+                count: group.count,
+                instance: sender.instance,
+                pid: sender.pid,
+                uid: sender.uid,
+                kind: stream.kind,
+                level: group.level
+            )
         }
     }
 
