@@ -1,7 +1,7 @@
 internal import Basics
 internal import LinuxIO
 internal import SQLite
-public import Telemetry
+internal import Telemetry
 
 /// The one writer of a spool folder.
 ///

@@ -16,7 +16,7 @@ import Testing
         "SELECT a.id FROM records a JOIN records b ON a.store = b.store WHERE b.level = 'err'",
     ]
 
-    @Test("random damage to the file stops no statement but with an error", arguments: 1...40)
+    @Test("random damage to the file stops no statement but with an error", arguments: 1...12)
     func damagedFile(seed: UInt64) throws {
         let (fixture, _) = try Fixture.mixed(120, size: 15, seed: seed)
         var dice = Dice(state: seed &* 31)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("random statements end in rows or an error", arguments: 1...3)
+    @Test("random statements end in rows or an error", arguments: [1, 2])
     func randomStatements(seed: UInt64) throws {
         let (fixture, _) = try Fixture.mixed(60, size: 15, seed: seed)
         var session = try fixture.session()
@@ -58,7 +58,7 @@ import Testing
             "'$.total'", "'%'", "''", "NULL", "x'00'", "'2026'", "(SELECT max(store) FROM records)",
         ]
         var ended = 0
-        for _ in 0..<3000 {
+        for _ in 0..<600 {
             let condition = (0..<Int.random(in: 1...9, using: &dice))
                 .map { _ in words.randomElement(using: &dice) ?? "" }
                 .joined(separator: " ")
@@ -67,6 +67,6 @@ import Testing
                 ended += 1
             }
         }
-        #expect(ended > 20)
+        #expect(ended > 5)
     }
 }
