@@ -11,7 +11,14 @@ LIBRARY_FLAGS := -c release --product intel-notify --scratch-path .build/notify 
     -Xswiftc -static-stdlib -Xlinker -s -Xlinker --gc-sections -Xlinker -soname=libintel-notify.so.1 \
     -Xlinker --version-script=$(CURDIR)/packaging/libintel-notify.map -Xlinker -z -Xlinker nodelete
 
-.PHONY: help run test check build library bench lint format packages clean
+# SQLite's loadable extension: a build of its own, with the Swift runtime and zstd inside, no copy
+# of SQLite (see Sources/CHostSQLite), its way in and no other symbol to be seen.
+EXTENSION := .build/extension/release/libintel_spool.so
+EXTENSION_FLAGS := -c release --product intel_spool --scratch-path .build/extension \
+    -Xswiftc -static-stdlib -Xlinker -s -Xlinker --gc-sections -Xlinker -z -Xlinker nodelete \
+    -Xlinker --version-script=$(CURDIR)/packaging/intel_spool.map
+
+.PHONY: help run test check build library extension bench lint format packages clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -19,20 +26,25 @@ help: ## this list
 run: build ## build and run: agent, bus and host telemetry, with a live line, until Ctrl-C
 	@packaging/run
 
-test: packages library ## run all tests
+test: packages library extension ## run all tests
 	$(SWIFT) test --disable-xctest
 
 check: packages lint build ## lint, release build and all tests, with warnings as errors
 	INTEL_WARNINGS_AS_ERRORS=1 $(SWIFT) test --disable-xctest
 
-build: packages library $(STATIC) ## the release: .build/release/intel, libintel-notify.so
+build: packages library extension $(STATIC) ## the release: .build/release/intel and both libraries
 	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product intel
 	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product bus-roundtrip
 	cp -P $(LIBRARY) $(LIBRARY).1 .build/release/
+	cp $(EXTENSION) .build/release/intel_spool.so
 
 library: packages ## the C library of the bus: libintel-notify.so, see Sources/CNotify/include
 	$(SWIFT) build $(LIBRARY_FLAGS)
 	ln -sf libintel-notify.so $(LIBRARY).1
+
+extension: packages $(STATIC) ## SQLite's loadable extension: .build/extension/intel_spool.so
+	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(EXTENSION_FLAGS)
+	cp $(EXTENSION) .build/extension/intel_spool.so
 
 bench: build .build/relay ## the figures: bus, spool, size, memory, start-up
 	@Benchmarks/run .build/release .build/relay

@@ -31,11 +31,14 @@ let package = Package(
         // notify(3) for C: see the Makefile for how it is built to stand alone.
         .library(name: "intel-notify", type: .dynamic, targets: ["NotifyC"]),
         .library(name: "InternalNotification", targets: ["InternalNotification"]),
+        // SQLite's loadable extension: see the Makefile for how it is built to stand alone.
+        .library(name: "intel_spool", type: .dynamic, targets: ["SpoolExtension"]),
     ],
     targets: [
         // C
         .target(name: "CLinux"),
         .target(name: "CNotify"),
+        .target(name: "CHostSQLite"),
         .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
@@ -65,6 +68,8 @@ let package = Package(
         ),
         room("Spool", ["Telemetry", "SQLite", "Compression", "LinuxIO", "Basics"]),
 
+        room("SpoolExtension", ["CHostSQLite", "Spool"]),
+
         // agent, commands, program
         room(
             "Agent",
@@ -77,7 +82,7 @@ let package = Package(
             "Commands",
             [
                 "Agent", "Spool", "NotifyBroker", "InternalNotification", "NotifyClient",
-                "NotifyProtocol", "Telemetry", "LinuxIO", "Basics",
+                "NotifyProtocol", "Telemetry", "SQLite", "LinuxIO", "Basics",
             ]
         ),
         .executableTarget(name: "intel", dependencies: ["Commands"], swiftSettings: settings),
@@ -87,6 +92,13 @@ let package = Package(
             name: "bus-roundtrip",
             dependencies: ["NotifyClient", "NotifyProtocol", "LinuxIO"],
             path: "Benchmarks/BusRoundtrip",
+            swiftSettings: settings
+        ),
+
+        .executableTarget(
+            name: "spool-load",
+            dependencies: ["Spool", "Telemetry", "LinuxIO", "Basics"],
+            path: "Benchmarks/SpoolLoad",
             swiftSettings: settings
         ),
 
@@ -121,12 +133,18 @@ let package = Package(
                 "TestKit", "Telemetry", "LinuxIO", "Basics",
             ]
         ),
-        tests("CommandsTests", ["Commands", "TestKit", "Spool", "Telemetry", "LinuxIO", "Basics"]),
+        tests(
+            "CommandsTests",
+            ["Commands", "TestKit", "Spool", "SQLite", "Telemetry", "LinuxIO", "Basics"]
+        ),
         tests(
             "ConformanceTests",
             ["NotifyClient", "NotifyProtocol", "TestKit", "LinuxIO", "intel"]
         ),
-        tests("SystemTests", ["TestKit", "LinuxIO", "Basics", "intel"]),
+        tests(
+            "SystemTests",
+            ["InternalNotification", "TestKit", "Spool", "Telemetry", "LinuxIO", "Basics", "intel"]
+        ),
         tests("TidyTests", []),
     ],
     swiftLanguageModes: [.v6]

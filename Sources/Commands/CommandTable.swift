@@ -9,6 +9,7 @@ enum CommandTable {
         SendCommand.definition,
         PeersCommand.definition,
         QueryCommand.definition,
+        SQLCommand.definition,
         ExportCommand.definition,
         LossesCommand.definition,
         StatusCommand.definition,

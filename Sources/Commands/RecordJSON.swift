@@ -72,27 +72,6 @@ struct RecordJSON {
     }
 }
 
-/// Prints times as `2026-11-30T03:20:00.123456789Z`; the text of the latest second is kept.
-private struct StampPrinter {
-    private var second = Int64.min
-    private var text: [UInt8] = []
-
-    mutating func append(_ unix: Int64, to out: inout [UInt8]) {
-        let unix = PrintableTime.clamped(unix)
-        let wanted = unix.flooredDivision(by: DurationText.second)
-        if wanted != second || text.isEmpty {
-            second = wanted
-            text.removeAll(keepingCapacity: true)
-            CivilTime.appendRFC3339(unix, to: &text)
-            // The fraction and the Z are appended anew for each time.
-            text.removeLast(10)
-        }
-        out.append(contentsOf: text)
-        out.appendDecimal(UInt64(unix - wanted * DurationText.second), width: 9)
-        out.append(UInt8(ascii: "Z"))
-    }
-}
-
 /// Looks for bytes below 0x20, eight at a time.
 enum ControlBytes {
     static func occur(in bytes: UnsafeRawBufferPointer) -> Bool {

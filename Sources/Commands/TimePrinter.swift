@@ -36,16 +36,3 @@ struct TimePrinter {
         out.append(contentsOf: text)
     }
 }
-
-/// Times as the calendar can hold them.
-enum PrintableTime {
-    /// The first whole second that nanoseconds in 64 bits hold, in 1677.
-    ///
-    /// Calendar arithmetic on the part of a second before it would not fit, and a record may carry
-    /// any number.
-    private static let earliest: Int64 = -9_223_372_036_000_000_000
-
-    static func clamped(_ unix: Int64) -> Int64 {
-        max(unix, earliest)
-    }
-}

@@ -36,7 +36,9 @@ public struct Database: ~Copyable {
         public var isBusy: Bool
     }
 
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
+    /// Asked now and then while a statement runs.
+    private var watch: ProgressWatch?
 
     /// Opens `path`, which is taken literally and never as a URI.
     public init(path: String, mode: Mode) throws(SQLiteError) {
@@ -59,6 +61,7 @@ public struct Database: ~Copyable {
             throw SQLiteError(code: code, message: message, sql: path)
         }
         handle = opened
+        watch = nil
     }
 
     deinit {
@@ -73,6 +76,54 @@ public struct Database: ~Copyable {
         guard code == SQLITE_OK, let made else { throw error(code, sql: sql) }
         return Statement(owning: made)
     }
+
+    /// Prepares the first statement of `sql` and cuts it off; nil where only blanks and comments
+    /// are left.
+    public func prepare(first sql: inout Substring) throws(SQLiteError) -> Statement? {
+        while !sql.isEmpty {
+            let text = Array(sql.utf8)
+            var made: OpaquePointer?
+            var used = 0
+            let code = text.withUnsafeBufferPointer { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { text in
+                    var tail: UnsafePointer<CChar>?
+                    let count = Int32(clamping: text.count)
+                    let code = sqlite3_prepare_v2(handle, text.baseAddress, count, &made, &tail)
+                    if let tail, let start = text.baseAddress { used = tail - start }
+                    return code
+                }
+            }
+            guard code == SQLITE_OK else { throw error(code, sql: String(sql)) }
+            sql = Substring(decoding: text[max(1, used)...], as: UTF8.self)
+            if let made { return Statement(owning: made) }
+        }
+        return nil
+    }
+
+    /// True if `sql` ends with a whole statement and its semicolon, so that it can be run.
+    public static func isComplete(_ sql: String) -> Bool {
+        sqlite3_complete(sql) != 0
+    }
+
+    /// Asks `shouldStop` now and then while statements run; where it says true, they fail as
+    /// interrupted.
+    public mutating func watch(_ shouldStop: @escaping () -> Bool) {
+        let made = ProgressWatch(shouldStop)
+        sqlite3_progress_handler(
+            handle,
+            Self.watchSteps,
+            { context in
+                guard let context else { return 0 }
+                let watch = Unmanaged<ProgressWatch>.fromOpaque(context).takeUnretainedValue()
+                return watch.shouldStop() ? 1 : 0
+            },
+            Unmanaged.passUnretained(made).toOpaque()
+        )
+        watch = made
+    }
+
+    /// Steps of SQLite's machine between two questions: some tens of microseconds.
+    private static let watchSteps: Int32 = 4096
 
     /// Runs one or more statements that give no rows, or whose rows do not matter.
     public func execute(_ sql: String) throws(SQLiteError) {
@@ -105,7 +156,7 @@ public struct Database: ~Copyable {
         return Checkpoint(frames: Int(log), copied: Int(copied), isBusy: isBusy)
     }
 
-    private func error(_ code: Int32, sql: String) -> SQLiteError {
+    func error(_ code: Int32, sql: String) -> SQLiteError {
         SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
     }
 
@@ -121,5 +172,14 @@ public struct Database: ~Copyable {
             }
         }
         return out
+    }
+}
+
+/// Keeps what a progress handler asks.
+private final class ProgressWatch {
+    let shouldStop: () -> Bool
+
+    init(_ shouldStop: @escaping () -> Bool) {
+        self.shouldStop = shouldStop
     }
 }

@@ -33,6 +33,14 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
         primary == SQLITE_PERM || primary == SQLITE_READONLY || primary == SQLITE_AUTH
     }
 
+    /// What a statement ends with that was told to stop.
+    public static var interrupted: SQLiteError {
+        SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted", sql: "")
+    }
+
+    /// True where the statement was stopped from outside (SQLITE_INTERRUPT).
+    public var isInterrupted: Bool { primary == SQLITE_INTERRUPT }
+
     /// `database or disk is full (sqlite 13)`.
     public var description: String { "\(message) (sqlite \(code))" }
 }

@@ -96,13 +96,26 @@ public struct Statement: ~Copyable {
         return body(UnsafeRawBufferPointer(start: start, count: count))
     }
 
+    /// Columns of a row; 0 for a statement that gives none.
+    public var columnCount: Int32 { sqlite3_column_count(handle) }
+
+    /// The name of a column: that of its AS, or else one of SQLite's choice.
+    public func name(_ column: Int32) -> String {
+        sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
+    }
+
+    /// A column's value in its own type.
+    public func value(_ column: Int32) -> SQLValue {
+        SQLValue(sqlite3_column_value(handle, column))
+    }
+
     /// True if a column is NULL.
     public func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(handle, column) == SQLITE_NULL
     }
 
     /// SQLITE_TRANSIENT, whose macro Swift does not import.
-    private static var copies: sqlite3_destructor_type {
+    static var copies: sqlite3_destructor_type {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
 

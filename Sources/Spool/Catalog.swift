@@ -9,6 +9,8 @@ struct Catalog {
         var uid: UInt32
         /// Its place among all instances by identifier (bytes) and epoch: ties sort by it.
         var rank: Int32
+        /// True if the query's conditions let it pass.
+        var isWanted: Bool
     }
 
     struct Stream {
@@ -29,7 +31,8 @@ struct Catalog {
                 instance: PeerInstance(identifier: peers.text(1), epoch: epoch),
                 pid: Int32(truncatingIfNeeded: peers.integer(3)),
                 uid: UInt32(truncatingIfNeeded: peers.integer(4)),
-                rank: 0
+                rank: 0,
+                isWanted: query.conditions.wants(epoch: peers.integer(2))
             )
             found.append((peers.integer(0), sender))
         }
@@ -48,13 +51,15 @@ struct Catalog {
             let isWanted =
                 (query.peers.isEmpty || query.peers.contains { $0.matches(peer) })
                 && (query.kinds.isEmpty || query.kinds.contains { $0.matches(kind) })
+                && query.conditions.wants(peer: peer, kind: kind)
             streams[rows.integer(0)] = Stream(kind: kind, isWanted: isWanted)
         }
     }
 
     /// True if records of a group pass the query's globs and levels.
     func wants(_ group: BatchGroup, _ query: Query) -> Bool {
-        streams[group.stream]?.isWanted == true && query.wants(level: group.level)
+        streams[group.stream]?.isWanted == true && senders[group.instance]?.isWanted == true
+            && query.wants(level: group.level)
     }
 
     /// True if every name of these groups is known.

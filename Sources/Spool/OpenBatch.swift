@@ -36,6 +36,9 @@ final class OpenBatch {
     /// Key of the next match.
     private(set) var key = RecordKey(order: 0, rank: 0, sequence: 0, store: 0)
 
+    /// True where the key goes by the record's own time and not by its order.
+    private var isByTime = false
+
     init(
         row: BatchRow,
         groups: [BatchGroup],
@@ -78,13 +81,51 @@ final class OpenBatch {
             texts = payload.withUnsafeBytes { text.search($0, ends: columns.ends) }
         }
         let checksTime = query.since != nil || query.until != nil
+        let checksRecords = query.conditions.checksRecords
         matches.reserveCapacity(row.count)
         for index in 0..<columns.envelopes.count {
             guard wanted[columns.groupOf[index]] else { continue }
             if checksTime, !query.wants(time: columns.envelopes[index].time) { continue }
             if let texts, !texts[index] { continue }
+            if checksRecords {
+                let (envelope, store) = (columns.envelopes[index], storeNumber(index))
+                guard query.conditions.wants(envelope, store: store) else { continue }
+            }
             matches.append(Int32(truncatingIfNeeded: index))
         }
+        rewind()
+    }
+
+    /// Leaves out matches whose payload `body` does not want.
+    func keep(_ body: (UnsafeRawBufferPointer) -> Bool) {
+        payload.withUnsafeBytes { bytes in
+            matches.removeAll { match in
+                let index = Int(match)
+                let start = index == 0 ? 0 : columns.ends[index - 1]
+                return !body(UnsafeRawBufferPointer(rebasing: bytes[start..<columns.ends[index]]))
+            }
+        }
+        rewind()
+    }
+
+    /// Sorts the matches by group, and in each as they were stored, and goes to number `position`.
+    func sortByGroup(at position: Int) {
+        matches.sort { left, right in
+            let (a, b) = (columns.groupOf[Int(left)], columns.groupOf[Int(right)])
+            return a == b ? left < right : a < b
+        }
+        self.position = min(position, matches.count)
+    }
+
+    /// Sorts the matches by the time that they carry.
+    func sortByTime(reverse: Bool) {
+        isByTime = true
+        sort(reverse: reverse, from: nil)
+    }
+
+    /// Turns the matches round.
+    func reverse() {
+        matches.reverse()
         rewind()
     }
 
@@ -131,7 +172,7 @@ final class OpenBatch {
                     uid: sender.uid,
                     kind: kinds[group],
                     envelope: columns.envelopes[index],
-                    store: row.firstStore &+ UInt64(index),
+                    store: storeNumber(index),
                     payload: UnsafeRawBufferPointer(rebasing: bytes[range])
                 )
             )
@@ -147,10 +188,14 @@ final class OpenBatch {
         let index = Int(match)
         let envelope = columns.envelopes[index]
         return RecordKey(
-            order: envelope.order,
+            order: isByTime ? envelope.time : envelope.order,
             rank: senders[columns.groupOf[index]].rank,
             sequence: envelope.sequence,
-            store: row.firstStore &+ UInt64(index)
+            store: storeNumber(index)
         )
+    }
+
+    private func storeNumber(_ index: Int) -> UInt64 {
+        row.firstStore &+ UInt64(index)
     }
 }

@@ -19,6 +19,8 @@ public struct Query: Sendable {
     public var last: Int?
     /// Newest first.
     public var reverse: Bool
+    /// What only SQL asks.
+    var conditions = Conditions()
 
     /// A query; without arguments, everything in order.
     public init(
@@ -42,7 +44,9 @@ public struct Query: Sendable {
     }
 
     /// True if names or levels matter.
-    var choosesGroups: Bool { !peers.isEmpty || !kinds.isEmpty || levels != nil }
+    var choosesGroups: Bool {
+        !peers.isEmpty || !kinds.isEmpty || levels != nil || conditions.choosesGroups
+    }
 
     /// True if a record of this time is wanted.
     func wants(time: Int64) -> Bool {
@@ -53,7 +57,7 @@ public struct Query: Sendable {
 
     /// True if a record of this level is wanted.
     func wants(level: UInt8) -> Bool {
-        levels?.contains(level) ?? true
+        (levels?.contains(level) ?? true) && conditions.wants(level: level)
     }
 
     /// True if any record between two times can be wanted.

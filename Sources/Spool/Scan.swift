@@ -8,6 +8,8 @@ struct Scan {
         var row: BatchRow
         /// True if all its matches are in `counted` already.
         var isCounted: Bool
+        /// Records that pass names and levels.
+        var wanted: Int
     }
 
     let query: Query
@@ -25,10 +27,17 @@ struct Scan {
         try database.execute("BEGIN")
         defer { try? database.execute("COMMIT") }
         catalog = try Catalog(database, query)
+        // Where store numbers are asked for, SQLite leaves the others out without our looking.
+        let stores = query.conditions.stores
+        let range = stores.isOpen ? "" : " AND first_store <= ? AND first_store + n > ?"
         let list = try database.prepare(
-            "SELECT \(BatchRow.columns) FROM batch WHERE id >= ? ORDER BY id"
+            "SELECT \(BatchRow.columns) FROM batch WHERE id >= ?\(range) ORDER BY id"
         )
         try list.bind(1, fromBatch)
+        if !stores.isOpen {
+            try list.bind(2, stores.last)
+            try list.bind(3, stores.first)
+        }
         var next = fromBatch
         do {
             while try list.step() {
@@ -67,6 +76,15 @@ struct Scan {
         }
     }
 
+    /// Sorts by the end at which a merge by the records' own time meets a batch first.
+    mutating func sortByTime(reverse: Bool) {
+        if reverse {
+            rows.sort { $0.row.time1 > $1.row.time1 }
+        } else {
+            rows.sort { $0.row.time0 < $1.row.time0 }
+        }
+    }
+
     private mutating func add(_ list: borrowing Statement) {
         let row = BatchRow(list)
         guard list.withBlob(8, { row.isSound($0) }), let wanted = wanted(row, list) else {
@@ -76,10 +94,13 @@ struct Scan {
         }
         lastStore = max(lastStore, row.lastStore)
         let times = row.time0...row.time1
-        guard wanted > 0, query.mayWant(times: times) else { return }
-        let isCounted = query.text == nil && query.wantsAll(times: times)
+        guard wanted > 0, query.mayWant(times: times), query.conditions.mayWant(row) else {
+            return
+        }
+        let isCounted =
+            query.text == nil && query.wantsAll(times: times) && query.conditions.wantsAll(row)
         if isCounted { counted += UInt64(wanted) }
-        rows.append(Row(row: row, isCounted: isCounted))
+        rows.append(Row(row: row, isCounted: isCounted, wanted: wanted))
     }
 
     /// How many records of a batch pass names and levels; its groups are not looked at where all

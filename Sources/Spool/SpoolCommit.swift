@@ -49,6 +49,19 @@ public struct ScanReport: Equatable, Sendable {
     /// True if nothing was skipped.
     public var isWhole: Bool { damagedBatches.isEmpty }
 
+    /// The reason why a batch was skipped; nil where it was not.
+    func reason(ofBatch id: Int64) -> String? {
+        damaged[id]?.reason
+    }
+
+    /// The numbers of the batches that were skipped, in order.
+    var batches: [Int64] { damaged.keys.sorted() }
+
+    /// Records in a batch that was skipped, as far as its row tells.
+    func records(inBatch id: Int64) -> Int {
+        damaged[id]?.records ?? 0
+    }
+
     /// Adds what another scan met.
     mutating func merge(_ other: ScanReport) {
         for (id, damage) in other.damaged where damaged[id] == nil {

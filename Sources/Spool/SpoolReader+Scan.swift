@@ -148,7 +148,7 @@ extension SpoolReader {
 
     /// Unpacks a batch and finds its matches; nil where it has none, or is damaged, which is
     /// reported.
-    private mutating func open(
+    mutating func open(
         _ row: BatchRow,
         _ scan: inout Scan,
         withPayload: Bool
@@ -169,7 +169,7 @@ extension SpoolReader {
     }
 
     /// Unpacks a resting batch again; false where it cannot be read any more.
-    private mutating func wake(
+    mutating func wake(
         _ batch: OpenBatch,
         _ scan: inout Scan,
         withPayload: Bool

@@ -13,6 +13,8 @@ public struct SpoolReader: ~Copyable {
     let directory: String
     private(set) var database: Database
     private(set) var blob: Statement
+    /// Gives the groups of a batch.
+    private var streams: Statement
     /// True where the file is read as one that nobody changes: see `open`.
     private var isStill: Bool
     var decoder: BatchDecoder
@@ -28,11 +30,13 @@ public struct SpoolReader: ~Copyable {
             var isStill = false
             let database = try Self.open(directory, &isStill)
             let blob = try database.prepare(Self.blobByID)
+            let streams = try database.prepare(Self.streamsByID)
             let decoder = try BatchDecoder()
             self.directory = directory
             self.isStill = isStill
             self.database = database
             self.blob = blob
+            self.streams = streams
             self.decoder = decoder
         } catch {
             throw SpoolError("open spool", directory, error)
@@ -40,6 +44,15 @@ public struct SpoolReader: ~Copyable {
     }
 
     private static let blobByID = "SELECT data, crc, streams FROM batch WHERE id = ?"
+    private static let streamsByID = "SELECT streams FROM batch WHERE id = ?"
+
+    /// The groups of a batch, without opening it; nil where its row is gone or damaged.
+    func groups(_ row: BatchRow) throws -> [BatchGroup]? {
+        defer { streams.reset() }
+        try streams.bind(1, row.id)
+        guard try streams.step() else { return nil }
+        return streams.withBlob(0) { row.groups(from: $0) }
+    }
 
     /// Opens anew where the file was taken as still and a writer has come since.
     mutating func refresh() throws {
@@ -47,7 +60,9 @@ public struct SpoolReader: ~Copyable {
         var isStill = false
         let fresh = try Self.open(directory, &isStill)
         let statement = try fresh.prepare(Self.blobByID)
+        let groups = try fresh.prepare(Self.streamsByID)
         blob = statement
+        streams = groups
         database = fresh
         self.isStill = isStill
     }

@@ -29,8 +29,9 @@ enum Law {
         "Commands": [
             "Agent", "Basics", "Dispatch", "FoundationEssentials", "Glibc",
             "InternalNotification", "LinuxIO", "NotifyBroker", "NotifyClient", "NotifyProtocol",
-            "Spool", "Synchronization", "Telemetry",
+            "SQLite", "Spool", "Synchronization", "Telemetry",
         ],
+        "SpoolExtension": ["CHostSQLite", "Spool"],
         "intel": ["Commands"],
         "TestKit": [
             "Basics", "InternalNotification", "LinuxIO", "NotifyBroker", "NotifyClient",
@@ -43,6 +44,7 @@ enum Law {
 
     /// C modules, and the one Swift target that imports each, as `internal import`.
     static let owners: [String: String] = [
+        "CHostSQLite": "SpoolExtension",
         "CLinux": "LinuxIO",
         "CNotify": "NotifyC",
         "CSQLite": "SQLite",
