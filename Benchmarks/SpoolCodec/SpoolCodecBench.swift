@@ -2,39 +2,101 @@ internal import Compression
 internal import LinuxIO
 internal import Spool
 
+/// Figures of the cold tier's codec over a corpus.
+///
+///     spool-codec-bench FILE.ndjson [--ns] [--batches] [--rounds N] [--word WORD]... [--frames DIR]
 @main
 struct SpoolCodecBench {
     static func main() throws {
         let arguments = CommandLine.arguments
+        guard arguments.count > 1 else {
+            return print("usage: spool-codec-bench FILE.ndjson")
+        }
         let file = try Files.contents(arguments[1], limit: 1 << 30)
         let corpus = Corpus(file, nanoseconds: arguments.contains("--ns"))
         let batches = corpus.batches()
         var encoder = try ColumnBatchEncoder()
-        encoder.debug.noCuts = arguments.contains("--nocuts")
-        if arguments.contains("--uses1") { encoder.debug.usesMin = 1 }
-        var total = 0
-        for (name, records) in batches {
-            let raw = records.reduce(0) { $0 + $1.payload.count }
-            let (e, c, i) = (encoder.debug.envelope, encoder.debug.columns, encoder.debug.image)
-            let (b, t) = (encoder.debug.build, encoder.debug.total)
-            let blob = try corpus.payloads.withUnsafeBytes {
-                try encoder.encode(records[...], payloads: $0)
+        let decoder = try ColumnBatchDecoder()
+        let rounds = 5
+        var blobs: [[UInt8]] = []
+        var best = Duration.seconds(1000)
+        for _ in 0..<rounds {
+            blobs = []
+            let start = ContinuousClock.now
+            try corpus.payloads.withUnsafeBytes { payloads in
+                for batch in batches {
+                    blobs.append(try encoder.encode(batch.records[...], payloads: payloads))
+                }
             }
-            total += blob.count
-            let rows = try ZstdCompressor(level: 9)
-            var gathered: [UInt8] = []
-            for record in records { gathered += corpus.payloads[record.payload] }
-            var packed: [UInt8] = []
-            try gathered.withUnsafeBytes { try rows.compress($0, appendingTo: &packed) }
+            best = min(best, ContinuousClock.now - start)
+        }
+        let raw = batches.reduce(0) { $0 + $1.records.reduce(0) { $0 + $1.payload.count } }
+        let total = blobs.reduce(0) { $0 + $1.count }
+        print("records", corpus.lines, "raw", raw, "B/rec", Double(total) / Double(corpus.lines))
+        print("encode", rate(raw, best), "MB/s")
+        for (batch, blob) in zip(batches, blobs) {
+            try blob.withUnsafeBytes { try decoder.open($0) }
+            let back = try decoder.payloads(of: (0..<Int32(batch.records.count)).map { $0 })
+            var start = 0
+            for (r, e) in zip(batch.records, back.ends) {
+                if Array(back.bytes[start..<e]) != Array(corpus.payloads[r.payload]) {
+                    print(batch.name)
+                    print(String(decoding: corpus.payloads[r.payload], as: UTF8.self))
+                    print(String(decoding: back.bytes[start..<e], as: UTF8.self))
+                    break
+                }
+                start = e
+            }
+        }
+        best = .seconds(1000)
+        for _ in 0..<rounds {
+            let start = ContinuousClock.now
+            for blob in blobs {
+                try blob.withUnsafeBytes { try decoder.open($0) }
+                _ = try decoder.envelopes()
+                _ = try decoder.payloads()
+            }
+            best = min(best, ContinuousClock.now - start)
+        }
+        print("decode+rebuild+checksum", rate(raw, best), "MB/s")
+        for word in ["ubuntuforums", "Ubuntuforums", "invalid user", "10.47.2.100"] {
+            best = .seconds(1000)
+            var hits = 0
+            for _ in 0..<rounds {
+                hits = 0
+                let start = ContinuousClock.now
+                for blob in blobs {
+                    try blob.withUnsafeBytes { try decoder.open($0) }
+                    hits += try decoder.search(TextPattern(word)).count
+                }
+                best = min(best, ContinuousClock.now - start)
+            }
+            print("search", word, hits, rate(raw, best), "MB/s")
+        }
+        for (batch, blob) in zip(batches, blobs) where arguments.contains("--batches") {
+            try blob.withUnsafeBytes { try decoder.open($0) }
+            let raw = batch.records.reduce(0) { $0 + $1.payload.count }
+            let back = try decoder.payloads()
+            var original: [UInt8] = []
+            for record in batch.records { original += corpus.payloads[record.payload] }
+            let numbers = try decoder.envelopes()
+            var isSame = back.bytes == original && numbers.count == batch.records.count
+            for (a, b) in zip(numbers, batch.records) {
+                if a.envelope != b.envelope || a.store != b.store || a.stream != b.stream
+                    || a.instance != b.instance
+                {
+                    isSame = false
+                }
+            }
             print(
-                name, records.count, "raw", raw, "image", encoder.debug.image - i,
-                "env", encoder.debug.envelope - e, "cols", encoder.debug.columns - c,
-                "rows9", packed.count, "build", encoder.debug.build - b,
-                "total", encoder.debug.total - t
+                batch.name, batch.records.count, raw, blob.count, decoder.isColumnar ? "" : "rows",
+                isSame ? "same" : "DIFFERS"
             )
         }
-        let n = Double(corpus.lines)
-        print("B/rec", Double(total) / n, "env", Double(encoder.debug.envelope) / n,
-            "cols", Double(encoder.debug.columns) / n, encoder.debug.build, encoder.debug.total)
+    }
+
+    static func rate(_ bytes: Int, _ time: Duration) -> Double {
+        let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
+        return Double(bytes) / seconds / 1e6
     }
 }

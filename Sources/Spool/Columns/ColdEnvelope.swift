@@ -18,11 +18,17 @@ enum ColdEnvelope {
     struct Group: Hashable {
         var stream: Int64
         var instance: Int64
-        var level: UInt8
+        var level: Level
     }
 
-    /// Appends the description and then the planes of all columns.
-    static func encode(_ records: ArraySlice<ColumnRecord>, lengths: Bool) -> [UInt8] {
+    /// What frame 1 holds, and where blocks of it should begin.
+    struct Encoded {
+        var bytes: [UInt8]
+        var cuts: [Int]
+    }
+
+    /// Writes the description and then the planes of all columns.
+    static func encode(_ records: ArraySlice<ColumnRecord>, lengths: Bool) -> Encoded {
         var meta = ByteWriter(capacity: 128)
         var lane = Lane()
         var groups: [Group] = []
@@ -32,7 +38,7 @@ enum ColdEnvelope {
             let group = Group(
                 stream: record.stream,
                 instance: record.instance,
-                level: record.envelope.level.rawValue
+                level: record.envelope.level
             )
             if let last, last.group == group { return Int64(last.number) }
             let number = numbers[group] ?? groups.count
@@ -47,7 +53,7 @@ enum ColdEnvelope {
         for group in groups {
             meta.zigzag(group.stream)
             meta.zigzag(group.instance)
-            meta.u8(group.level)
+            meta.u8(group.level.rawValue)
         }
         func column(_ values: [Int64]) {
             values.withUnsafeBufferPointer {
@@ -68,8 +74,9 @@ enum ColdEnvelope {
         var out = ByteWriter(capacity: meta.count + lane.count + 8)
         out.varint(UInt64(meta.count))
         out.raw(meta.bytes)
+        let start = out.count
         out.raw(lane.bytes)
-        return out.bytes
+        return Encoded(bytes: out.bytes, cuts: lane.cuts.map { $0 + start })
     }
 
     /// How often a value differs from the one before.
@@ -79,5 +86,93 @@ enum ColdEnvelope {
             count += 1
         }
         return count
+    }
+
+    /// Reads the numbers of `blob`'s records from its unpacked frame 1.
+    ///
+    /// Payloads are ranges of the bytes that all payloads make one after another; without their
+    /// lengths, in columns, they are empty.
+    static func decode(
+        _ bytes: UnsafeRawBufferPointer,
+        _ blob: ColumnBlob,
+        _ arena: Arena
+    ) throws(DamagedBatch) -> [ColumnRecord] {
+        var reader = try lanes(bytes)
+        let groups = try readGroups(&reader, records: blob.count)
+        let count = blob.count
+        func column() throws(DamagedBatch) -> UnsafePointer<Int64> {
+            try IntegerNode(&reader, count: count, lane: .numbers).decode(arena)
+        }
+        let groupOf = try IntegerNode(&reader, count: count, lane: .numbers)
+            .decodeIDs(arena, limit: groups.count)
+        let (sequence, time, boot) = (try column(), try column(), try column())
+        let isShared = try reader.count(limit: 1) == 1
+        let (received, order, store) = (try column(), try column(), try column())
+        let lengths = blob.layout == .rows ? try column() : nil
+        guard reader.isAtEnd else { throw DamagedBatch(reason: "bytes left over") }
+        var records: [ColumnRecord] = []
+        records.reserveCapacity(count)
+        var end = 0
+        for index in 0..<count {
+            let group = groups[Int(groupOf[index])]
+            let length = lengths?[index] ?? 0
+            guard length >= 0, length <= Int64(blob.raw - end) else {
+                throw DamagedBatch(reason: "lengths make no sense")
+            }
+            let envelope = Envelope(
+                sequence: UInt64(bitPattern: sequence[index]),
+                level: group.level,
+                time: time[index],
+                boot: UInt64(bitPattern: boot[index] &+ time[index]),
+                received: isShared ? received[index] : received[index] &+ time[index],
+                order: order[index] &+ time[index]
+            )
+            let record = ColumnRecord(
+                stream: group.stream,
+                instance: group.instance,
+                envelope: envelope,
+                store: UInt64(bitPattern: store[index]),
+                payload: end..<end + Int(length)
+            )
+            records.append(record)
+            end += Int(length)
+        }
+        guard lengths == nil || end == blob.raw else {
+            throw DamagedBatch(reason: "lengths make no sense")
+        }
+        return records
+    }
+
+    private static func lanes(_ bytes: UnsafeRawBufferPointer) throws(DamagedBatch) -> LaneReader {
+        do {
+            var head = ByteReader(bytes)
+            let length = Int(clamping: try head.varint())
+            let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+            return LaneReader(
+                meta: try head.raw(length),
+                numbers: try head.raw(head.remaining),
+                ids: nothing,
+                texts: nothing
+            )
+        } catch {
+            throw .cutOff
+        }
+    }
+
+    private static func readGroups(
+        _ reader: inout LaneReader,
+        records: Int
+    ) throws(DamagedBatch) -> [Group] {
+        let count = try reader.count(limit: records)
+        var groups: [Group] = []
+        groups.reserveCapacity(count)
+        for _ in 0..<count {
+            let (stream, instance) = (try reader.zigzag(), try reader.zigzag())
+            guard let level = Level(rawValue: try reader.byte()) else {
+                throw DamagedBatch(reason: "a level is not known")
+            }
+            groups.append(Group(stream: stream, instance: instance, level: level))
+        }
+        return groups
     }
 }

@@ -10,39 +10,82 @@ package struct ColumnBatchEncoder: ~Copyable {
     private var table = ShapeTable()
     private var lanes = Lanes()
     private var image: [UInt8] = []
-    private var packed: [UInt8] = []
-    package var debug = ColumnDebug()
 
     /// An encoder of zstd level 9, the level of the cold tier.
     package init() throws {
         zstd = try ZstdCompressor(level: SpoolLimits.coldLevel)
     }
 
-    /// Packs records, whose payloads are ranges of `payloads`.
+    /// Packs records, whose payloads are ranges of `payloads`; at least one record.
+    ///
+    /// - Throws: where zstd has no memory, and where a range is not in `payloads`.
     package mutating func encode(
         _ records: ArraySlice<ColumnRecord>,
         payloads: UnsafeRawBufferPointer
     ) throws -> [UInt8] {
-        let start = ContinuousClock.now
-        let cuts = buildImage(records, payloads)
-        let middle = ContinuousClock.now
-        packed.removeAll(keepingCapacity: true)
-        try image.withUnsafeBytes {
-            try zstd.compress($0, cuts: debug.noCuts ? [] : cuts, appendingTo: &packed)
+        var raw = 0
+        for record in records {
+            guard record.payload.upperBound <= payloads.count else {
+                throw DamagedBatch(reason: "a payload is not there")
+            }
+            raw += record.payload.count
         }
-        let envelope = ColdEnvelope.encode(records, lengths: false)
+        var layout = ColumnBlob.Layout.rows
+        var payload: [UInt8] = []
+        if raw <= ColumnLimits.rawMax {
+            let cuts = buildImage(records, payloads)
+            if image.count <= raw {
+                layout = .columns
+                try image.withUnsafeBytes {
+                    try zstd.compress($0, cuts: cuts, appendingTo: &payload)
+                }
+            }
+        }
+        let gathered = gather(records, payloads, raw)
+        if layout == .rows || image.count > raw / Self.doubtful {
+            var rows: [UInt8] = []
+            try gathered.withUnsafeBytes { try zstd.compress($0, appendingTo: &rows) }
+            if layout == .rows || rows.count < payload.count {
+                layout = .rows
+                payload = rows
+            }
+        }
+        let envelope = ColdEnvelope.encode(records, lengths: layout == .rows)
         var frame: [UInt8] = []
-        try envelope.withUnsafeBytes {
-            try zstd.compress($0, cuts: [], appendingTo: &frame)
+        try envelope.bytes.withUnsafeBytes {
+            try zstd.compress($0, cuts: envelope.cuts, appendingTo: &frame)
         }
-        debug.envelope += frame.count
-        debug.columns += packed.count
-        debug.image += image.count
-        debug.build += middle - start
-        debug.total += ContinuousClock.now - start
-        return frame + packed
+        return ColumnBlob.assemble(
+            layout: layout,
+            count: records.count,
+            raw: raw,
+            checksum: Checksum.crc32c(gathered),
+            envelope: frame,
+            payload: payload
+        )
     }
 
+    /// Rows are tried too where columns, before zstd, are above this part of the raw bytes: below
+    /// it they were larger in no batch of the corpus by more than a few percent.
+    private static let doubtful = 5
+
+    private func gather(
+        _ records: ArraySlice<ColumnRecord>,
+        _ payloads: UnsafeRawBufferPointer,
+        _ raw: Int
+    ) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: raw) { room, count in
+            for record in records {
+                let range = record.payload
+                let source = UnsafeRawBufferPointer(rebasing: payloads[range])
+                UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[count...])
+                    .copyMemory(from: source)
+                count += range.count
+            }
+        }
+    }
+
+    /// Makes what frame 2 holds, and says where blocks of it should begin.
     private mutating func buildImage(
         _ records: ArraySlice<ColumnRecord>,
         _ payloads: UnsafeRawBufferPointer
@@ -52,22 +95,16 @@ package struct ColumnBatchEncoder: ~Copyable {
         guard let base = payloads.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
             return []
         }
-        for record in records {
-            let range = record.payload
-            table.append(Piece(start: base + range.lowerBound, count: range.count))
+        let pieces = records.lazy.map { record in
+            Piece(start: base + record.payload.lowerBound, count: record.payload.count)
         }
+        for piece in pieces { table.append(piece) }
         var rows: [Piece] = []
-        let columns = table.sortIntoColumns(
-            usesMin: debug.usesMin,
-            payloads: records.lazy.map { record in
-                Piece(start: base + record.payload.lowerBound, count: record.payload.count)
-            },
-            rows: &rows
-        )
+        let columns = table.sortIntoColumns(payloads: pieces, rows: &rows)
         encodeShapes(columns)
-        rows.withUnsafeBufferPointer { TextColumn.encodePlain($0, &lanes) }
-        for (column, range) in columns.ranges.enumerated() {
-            columns.values.withUnsafeBufferPointer { values in
+        encodeRows(rows)
+        columns.values.withUnsafeBufferPointer { values in
+            for (column, range) in columns.ranges.enumerated() {
                 let pieces = UnsafeBufferPointer(rebasing: values[range])
                 if columns.paths[column].kind == Shape.string {
                     TextColumn.encode(pieces, TextColumn.Choice(), &lanes)
@@ -80,28 +117,37 @@ package struct ColumnBatchEncoder: ~Copyable {
     }
 
     private mutating func encodeShapes(_ columns: SortedColumns) {
-        lanes.meta.varint(UInt64(columns.shapes.count))
+        var text: [UInt8] = []
         for shape in columns.shapes {
-            var text: [UInt8] = []
             for (index, literal) in shape.literals.enumerated() {
                 text.append(contentsOf: literal.bytes)
                 text.append(index < shape.kinds.count ? shape.kinds[index] : Shape.end)
             }
-            lanes.texts.append(text.count) { $0.update(from: text, count: text.count) }
         }
-        func column(_ values: [Int64]) {
-            values.withUnsafeBufferPointer {
-                IntegerColumn.encode(
-                    $0,
-                    withBounds: false,
-                    orders: 1...1,
-                    meta: &lanes.meta,
-                    lane: &lanes.ids
-                )
-            }
+        lanes.meta.varint(UInt64(columns.shapes.count))
+        lanes.meta.varint(UInt64(text.count))
+        lanes.texts.append(text.count) { $0.update(from: text, count: text.count) }
+        encodeIDs(columns.shapes.map { Int64($0.uses) })
+        encodeIDs(columns.shapeOf)
+    }
+
+    private mutating func encodeRows(_ rows: [Piece]) {
+        encodeIDs(rows.map { Int64($0.count) })
+        for row in rows {
+            lanes.texts.append(row.count) { $0.update(from: row.start, count: row.count) }
         }
-        column(columns.shapes.map { Int64($0.uses) })
-        column(columns.shapeOf)
+    }
+
+    private mutating func encodeIDs(_ values: [Int64]) {
+        values.withUnsafeBufferPointer {
+            IntegerColumn.encode(
+                $0,
+                withBounds: false,
+                orders: 1...1,
+                meta: &lanes.meta,
+                lane: &lanes.ids
+            )
+        }
     }
 
     private mutating func assemble() -> [Int] {
@@ -112,7 +158,7 @@ package struct ColumnBatchEncoder: ~Copyable {
         image.removeAll(keepingCapacity: true)
         image.append(contentsOf: out.bytes)
         image.append(contentsOf: lanes.meta.bytes)
-        var cuts = [image.count]
+        var cuts: [Int] = []
         for lane in [lanes.numbers, lanes.ids, lanes.texts] {
             cuts.append(image.count)
             cuts.append(contentsOf: lane.cuts.map { $0 + image.count })
@@ -120,14 +166,4 @@ package struct ColumnBatchEncoder: ~Copyable {
         }
         return cuts
     }
-}
-
-package struct ColumnDebug {
-    package var noCuts = false
-    package var usesMin = 2
-    package var envelope = 0
-    package var columns = 0
-    package var image = 0
-    package var build = Duration.zero
-    package var total = Duration.zero
 }

@@ -29,7 +29,18 @@ enum DigitPattern {
                 run += 1
             }
         }
+        // The numbers' description is apart, with its lengths before it, so that a reader who
+        // wants none of them can step over them.
+        let outer = lanes.meta
+        let (numbers, ids) = (lanes.numbers.count, lanes.ids.count)
+        lanes.meta = ByteWriter()
         for column in 0..<table.columns { encode(columns[column], widths[column], &lanes) }
+        let inner = lanes.meta
+        lanes.meta = outer
+        lanes.meta.varint(UInt64(inner.count))
+        lanes.meta.varint(UInt64(lanes.numbers.count - numbers))
+        lanes.meta.varint(UInt64(lanes.ids.count - ids))
+        lanes.meta.raw(inner.bytes)
         return true
     }
 

@@ -52,28 +52,38 @@ struct ColumnPaths {
         open.removeAll(keepingCapacity: true)
         shape.columns.removeAll(keepingCapacity: true)
         shape.columns.reserveCapacity(shape.kinds.count)
+        var before = Shape.bare
         for (literal, kind) in zip(shape.literals, shape.kinds) {
-            walk(literal)
+            // The quotes around string values belong to no key.
+            let start = before == Shape.string ? 1 : 0
+            let end = literal.count - (kind == Shape.string ? 1 : 0)
+            if start < end { walk(UnsafeRawBufferPointer(rebasing: literal.bytes[start..<end])) }
             shape.columns.append(column(kind))
+            before = kind
         }
     }
 
     private mutating func column(_ kind: UInt8) -> Int32 {
         scratch[0] = kind
         if let known = index[scratch] { return known }
-        if columns.count >= Self.columnsMax {
-            // The last two columns are for the rest.
-            return Int32(Self.columnsMax) + (kind == Shape.string ? 0 : 1)
-        }
+        if columns.count >= Self.columnsMax { return rest(kind) }
         let number = Int32(columns.count)
         index[scratch] = number
         columns.append(Column(path: Array(scratch[1...]), kind: kind))
         return number
     }
 
+    /// The column of what has none of its own; its path is empty.
+    private mutating func rest(_ kind: UInt8) -> Int32 {
+        if let known = index[[kind]] { return known }
+        let number = Int32(columns.count)
+        index[[kind]] = number
+        columns.append(Column(path: [], kind: kind))
+        return number
+    }
+
     /// Follows brackets, keys and commas.
-    private mutating func walk(_ literal: Piece) {
-        let bytes = literal.bytes
+    private mutating func walk(_ bytes: UnsafeRawBufferPointer) {
         var at = 0
         while at < bytes.count {
             switch bytes[at] {

@@ -12,23 +12,49 @@ struct SortedColumns {
 }
 
 extension ShapeTable {
-    /// Gives each value to its column; records whose shape has fewer than `usesMin` go to `rows`.
-    func sortIntoColumns(
-        usesMin: Int,
-        payloads: some Sequence<Piece>,
-        rows: inout [Piece]
-    ) -> SortedColumns {
+    /// Values of a column that make it worth having.
+    private static let columnUsesMin = 4
+
+    /// Gives each value to its column; records whose shape does not pay go to `rows`.
+    func sortIntoColumns(payloads: some Sequence<Piece>, rows: inout [Piece]) -> SortedColumns {
         var out = SortedColumns()
+        let kept = keepShapes(&out)
+        place(kept, payloads, &rows, &out)
+        return out
+    }
+
+    /// Takes the shapes that pay: those of several records, and of the others those most of whose
+    /// columns are in use anyway. The result has the new number of each shape, or -1.
+    private func keepShapes(_ out: inout SortedColumns) -> [Int] {
         var paths = ColumnPaths()
-        var kept = [Int](repeating: -1, count: shapes.count)
-        for (index, shape) in shapes.enumerated() where shape.uses >= usesMin {
+        var all = shapes
+        for index in all.indices { paths.assign(&all[index]) }
+        var uses = [Int](repeating: 0, count: paths.columns.count)
+        for shape in all {
+            for column in shape.columns { uses[Int(column)] += shape.uses }
+        }
+        var kept = [Int](repeating: -1, count: all.count)
+        for (index, shape) in all.enumerated() {
+            let shared = shape.columns.count { uses[Int($0)] >= Self.columnUsesMin }
+            guard shape.uses > 1 || shared * 4 >= shape.columns.count * 3 else { continue }
             kept[index] = out.shapes.count
-            var shape = shape
-            paths.assign(&shape)
             out.shapes.append(shape)
         }
+        if out.shapes.count < all.count {
+            paths = ColumnPaths()
+            for index in out.shapes.indices { paths.assign(&out.shapes[index]) }
+        }
         out.paths = paths.columns
-        var ends = [Int](repeating: 0, count: paths.columns.count)
+        return kept
+    }
+
+    private func place(
+        _ kept: [Int],
+        _ payloads: some Sequence<Piece>,
+        _ rows: inout [Piece],
+        _ out: inout SortedColumns
+    ) {
+        var ends = [Int](repeating: 0, count: out.paths.count)
         for shape in out.shapes {
             for column in shape.columns { ends[Int(column)] += shape.uses }
         }
@@ -58,6 +84,5 @@ extension ShapeTable {
             }
             made = total
         }
-        return out
     }
 }
