@@ -59,8 +59,7 @@ package final class ColumnBatchDecoder {
         blob = nil
         shapeOf = nil
         numbers = nil
-        stepsOf = []
-        table = []
+        plan = nil
         arena.reset()
     }
 
@@ -111,17 +110,18 @@ package final class ColumnBatchDecoder {
 
     /// A column as the rebuilding reads it.
     struct Values {
-        var pieces: UnsafePointer<Piece>
+        var pieces: UnsafePointer<Piece>?
         /// Numbers to print, where the column is one of integers.
         var integers: UnsafePointer<Int64>?
         /// Entries of a dictionary, which then are `pieces`.
         var ids: UnsafePointer<Int64>?
+
+        /// True until the column is unpacked.
+        var isEmpty: Bool { pieces == nil && integers == nil }
     }
 
-    /// How to write each shape; empty until something is rebuilt.
-    var stepsOf: [[ShapeProgram.Step]] = []
-    /// Columns that are unpacked.
-    var table: [Values?] = []
+    /// Nil until something is rebuilt.
+    var plan: RebuildPlan?
 
     /// The values of a column.
     func values(_ column: Int, _ image: ColumnImage) throws(DamagedBatch) -> Values {
@@ -129,8 +129,7 @@ package final class ColumnBatchDecoder {
         let found: Values
         switch image.nodes[column] {
         case .integers(let node):
-            let integers = try node.decode(arena)
-            found = Values(pieces: try arena.allocate(Piece.self, 0), integers: integers)
+            found = Values(integers: try node.decode(arena))
         case .dictionary(let entries, let limit, let ids):
             let texts = try entries.decode(arena, count: limit)
             found = Values(pieces: texts, ids: try ids.decodeIDs(arena, limit: limit))

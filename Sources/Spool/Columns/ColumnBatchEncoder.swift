@@ -59,7 +59,7 @@ package struct ColumnBatchEncoder: ~Copyable {
             layout: layout,
             count: records.count,
             raw: raw,
-            checksum: Checksum.crc32c(gathered),
+            checksum: gathered.withUnsafeBytes { XXHash64.hash($0) },
             envelope: frame,
             payload: payload
         )

@@ -4,7 +4,7 @@ internal import Telemetry
 /// The head of a cold batch; docs/spool-format.md has it byte by byte.
 ///
 ///     magic "iSC1" 4 | format 1 | layout 1 | records varint | payload bytes varint |
-///     CRC-32C of the payloads 4 | CRC-32C of all other bytes 4 |
+///     XXH64 of the payloads 8 | CRC-32C of all other bytes 4 |
 ///     length of frame 1 varint | frame 1 | frame 2
 ///
 /// Frame 1 holds `ColdEnvelope`, frame 2 the payloads, as columns or one after another; both are
@@ -23,7 +23,7 @@ struct ColumnBlob {
     var count: Int
     var raw: Int
     /// Of the payloads, one after another.
-    var checksum: UInt32
+    var checksum: UInt64
     var envelope: UnsafeRawBufferPointer
     var payload: UnsafeRawBufferPointer
 
@@ -32,7 +32,7 @@ struct ColumnBlob {
         layout: Layout,
         count: Int,
         raw: Int,
-        checksum: UInt32,
+        checksum: UInt64,
         envelope: [UInt8],
         payload: [UInt8]
     ) -> [UInt8] {
@@ -42,7 +42,7 @@ struct ColumnBlob {
         writer.u8(layout.rawValue)
         writer.varint(UInt64(count))
         writer.varint(UInt64(raw))
-        writer.u32(checksum)
+        writer.u64(checksum)
         let place = writer.count
         writer.u32(0)
         writer.varint(UInt64(envelope.count))
@@ -68,7 +68,7 @@ struct ColumnBlob {
         layout: Layout,
         count: Int,
         raw: Int,
-        checksum: UInt32,
+        checksum: UInt64,
         frames: (envelope: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer)
     ) {
         self.layout = layout
@@ -89,7 +89,7 @@ struct ColumnBlob {
         let number = try reader.u8()
         let count = try reader.varint()
         let raw = try reader.varint()
-        let checksum = try reader.u32()
+        let checksum = try reader.u64()
         let place = reader.offset
         guard try reader.u32() == sum(blob, without: place) else {
             throw DamagedBatch(reason: "checksum differs")

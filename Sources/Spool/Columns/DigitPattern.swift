@@ -14,44 +14,74 @@ enum DigitPattern {
         lanes.meta.u8(TextColumn.Form.pattern)
         lanes.meta.varint(UInt64(builder.templates.count))
         builder.templates.entries.withUnsafeBufferPointer { TextColumn.encodePlain($0, &lanes) }
-        encode(builder.uses, 1...1, &lanes.meta, &lanes.ids)
-        encode(builder.ids, 1...1, &lanes.meta, &lanes.ids)
+        builder.uses.withUnsafeBufferPointer { encode($0, 1...1, &lanes.meta, &lanes.ids) }
+        encode(builder.ids.elements, 1...1, &lanes.meta, &lanes.ids)
         let table = PatternTable(builder.templates.entries, uses: builder.uses)
-        var columns = [[Int64]](repeating: [], count: table.columns)
-        var widths = columns
-        for column in 0..<table.columns { columns[column].reserveCapacity(table.counts[column]) }
-        for column in 0..<table.columns { widths[column].reserveCapacity(table.counts[column]) }
-        var run = 0
-        for id in builder.ids {
-            for column in table.columnsOf[Int(id)] {
-                columns[column].append(builder.numbers[run])
-                widths[column].append(builder.widths[run])
-                run += 1
-            }
+        var starts: [Int] = []
+        var total = 0
+        for count in table.counts {
+            starts.append(total)
+            total += count
         }
+        var numbers = GrowingBuffer<Int64>(capacity: total)
+        var widths = GrowingBuffer<Int64>(capacity: total)
+        sort(builder, table, starts, &numbers, &widths)
         // The numbers' description is apart, with its lengths before it, so that a reader who
         // wants none of them can step over them.
         let outer = lanes.meta
-        let (numbers, ids) = (lanes.numbers.count, lanes.ids.count)
+        let before = (lanes.numbers.count, lanes.ids.count)
         lanes.meta = ByteWriter()
-        for column in 0..<table.columns { encode(columns[column], widths[column], &lanes) }
+        for (start, count) in zip(starts, table.counts) {
+            encode(
+                UnsafeBufferPointer(start: numbers.base + start, count: count),
+                UnsafeBufferPointer(start: widths.base + start, count: count),
+                &lanes
+            )
+        }
         let inner = lanes.meta
         lanes.meta = outer
         lanes.meta.varint(UInt64(inner.count))
-        lanes.meta.varint(UInt64(lanes.numbers.count - numbers))
-        lanes.meta.varint(UInt64(lanes.ids.count - ids))
+        lanes.meta.varint(UInt64(lanes.numbers.count - before.0))
+        lanes.meta.varint(UInt64(lanes.ids.count - before.1))
         lanes.meta.raw(inner.bytes)
         return true
     }
 
+    /// Brings the numbers into their columns.
+    private static func sort(
+        _ builder: borrowing PatternBuilder,
+        _ table: PatternTable,
+        _ starts: [Int],
+        _ numbers: inout GrowingBuffer<Int64>,
+        _ widths: inout GrowingBuffer<Int64>
+    ) {
+        var places = starts
+        var run = 0
+        for id in builder.ids.elements {
+            for column in table.columnsOf[Int(id)] {
+                let place = places[column]
+                places[column] = place + 1
+                (numbers.base + place).initialize(to: builder.numbers.base[run])
+                (widths.base + place).initialize(to: Int64(builder.widths.base[run]))
+                run += 1
+            }
+        }
+    }
+
     /// Numbers that need no widths are 0, one width for all is that, else 0xff and a column.
-    private static func encode(_ numbers: [Int64], _ widths: [Int64], _ lanes: inout Lanes) {
+    private static func encode(
+        _ numbers: UnsafeBufferPointer<Int64>,
+        _ widths: UnsafeBufferPointer<Int64>,
+        _ lanes: inout Lanes
+    ) {
         guard let first = widths.first else { return }
         var isCanonical = true
         var isFixed = true
-        for (number, width) in zip(numbers, widths) {
-            if Int(width) != PatternTable.digits(number) { isCanonical = false }
-            if width != first { isFixed = false }
+        for index in numbers.indices {
+            if Int(widths[index]) != NumberPrinter.digits(numbers[index].magnitude) {
+                isCanonical = false
+            }
+            if widths[index] != first { isFixed = false }
         }
         lanes.meta.u8(isCanonical ? 0 : isFixed ? UInt8(truncatingIfNeeded: first) : 0xff)
         encode(numbers, 1...3, &lanes.meta, &lanes.numbers)
@@ -59,14 +89,12 @@ enum DigitPattern {
     }
 
     private static func encode(
-        _ values: [Int64],
+        _ values: UnsafeBufferPointer<Int64>,
         _ orders: ClosedRange<UInt8>,
         _ meta: inout ByteWriter,
         _ lane: inout Lane
     ) {
-        values.withUnsafeBufferPointer {
-            IntegerColumn.encode($0, withBounds: false, orders: orders, meta: &meta, lane: &lane)
-        }
+        IntegerColumn.encode(values, withBounds: false, orders: orders, meta: &meta, lane: &lane)
     }
 }
 
@@ -135,38 +163,23 @@ struct PatternTable {
         }
         return found
     }
-
-    /// Decimal digits of a number that is not negative.
-    @inline(__always)
-    static func digits(_ number: Int64) -> Int {
-        if number < 10 { return 1 }
-        var limit: Int64 = 100
-        var count = 2
-        while count < NumberText.digitsMax, number >= limit {
-            limit *= 10
-            count += 1
-        }
-        return count
-    }
 }
 
 /// Cuts texts into templates and numbers.
-struct PatternBuilder {
-    private(set) var templates: TextDictionary
-    private(set) var ids: [Int64] = []
+struct PatternBuilder: ~Copyable {
+    private(set) var templates = TextDictionary(capacity: 64)
+    private(set) var ids = GrowingBuffer<Int64>()
     private(set) var uses: [Int64] = []
-    private(set) var numbers: [Int64] = []
-    private(set) var widths: [Int64] = []
-    /// Template texts; its room never moves.
-    private var memory: [UInt8]
+    private(set) var numbers = GrowingBuffer<Int64>()
+    private(set) var widths = GrowingBuffer<UInt8>()
+    /// Template texts; all the room is there from the start, so that it never moves.
+    private var memory: GrowingBuffer<UInt8>
 
     init(texts: UnsafeBufferPointer<Piece>) {
-        templates = TextDictionary(capacity: 64)
         var total = 0
         for piece in texts { total += piece.count }
-        memory = []
-        memory.reserveCapacity(total)
-        ids.reserveCapacity(texts.count)
+        memory = GrowingBuffer(capacity: total)
+        ids.reserve(texts.count)
     }
 
     /// False if there are no digits, or too many templates.
@@ -175,14 +188,11 @@ struct PatternBuilder {
         for text in texts {
             let start = memory.count
             cut(text)
-            let piece = memory.withUnsafeBufferPointer { memory -> Piece? in
-                memory.baseAddress.map { Piece(start: $0 + start, count: memory.count - start) }
-            }
-            guard let piece else { return false }
+            let piece = Piece(start: memory.base + start, count: memory.count - start)
             let known = templates.count
             let id = templates.id(of: piece)
             if id < known {
-                memory.removeLast(memory.count - start)
+                memory.truncate(to: start)
                 uses[id] += 1
             } else {
                 uses.append(1)
@@ -190,29 +200,32 @@ struct PatternBuilder {
             }
             ids.append(Int64(id))
         }
-        return !numbers.isEmpty
+        return numbers.count > 0
     }
 
     private mutating func cut(_ text: Piece) {
-        var at = 0
-        while at < text.count {
-            let byte = text.start[at]
+        let end = text.start + text.count
+        var at = text.start
+        while at < end {
+            let byte = at.pointee
             guard byte &- 0x30 < 10 else {
                 memory.append(byte)
                 at += 1
                 continue
             }
             let start = at
-            var value: Int64 = 0
-            while at < text.count, at - start < NumberText.digitsMax {
-                let digit = text.start[at] &- 0x30
+            let stop = min(end, at + NumberText.digitsMax)
+            var value = Int64(byte &- 0x30)
+            at += 1
+            while at < stop {
+                let digit = at.pointee &- 0x30
                 if digit > 9 { break }
                 value = value &* 10 &+ Int64(digit)
                 at += 1
             }
             memory.append(DigitPattern.marker)
             numbers.append(value)
-            widths.append(Int64(at - start))
+            widths.append(UInt8(truncatingIfNeeded: at - start))
         }
     }
 }

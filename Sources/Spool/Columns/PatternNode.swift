@@ -48,7 +48,11 @@ struct PatternNode {
         guard seen == uses else { throw DamagedBatch(reason: "uses of templates differ") }
         let table = PatternTable(Array(pieces), uses: uses)
         let columns = try readNumbers(arena, table)
-        let programs = pieces.enumerated().map { Program($1, table.columnsOf[$0]) }
+        let programs = try arena.allocate(Program.self, templateCount)
+        for (index, piece) in pieces.enumerated() {
+            let program = try Program(piece, table.columnsOf[index], arena)
+            (programs + index).initialize(to: program)
+        }
         try expand(arena, programs, ids, columns, into: out)
     }
 
@@ -83,29 +87,35 @@ struct PatternNode {
         return columns
     }
 
-    /// A template cut at its numbers.
+    /// A template cut at its numbers: the literal and the column of each, and what follows.
     private struct Program {
-        var literals: [Piece]
-        var columns: [Int]
+        var literals: UnsafeMutablePointer<Piece>
+        var columns: UnsafeMutablePointer<Int>
+        var runs: Int
+        var tail: Piece
+        /// Bytes of all literals.
         var length: Int
 
-        init(_ template: Piece, _ columns: [Int]) {
-            self.columns = columns
-            literals = []
-            literals.reserveCapacity(columns.count + 1)
-            length = template.count - columns.count
-            var start = 0
+        init(_ template: Piece, _ columnsOf: [Int], _ arena: Arena) throws(DamagedBatch) {
+            runs = columnsOf.count
+            literals = try arena.allocate(Piece.self, runs)
+            columns = try arena.allocate(Int.self, runs)
+            length = template.count - runs
+            var (start, run) = (0, 0)
             for index in 0..<template.count where template.start[index] == DigitPattern.marker {
-                literals.append(Piece(start: template.start + start, count: index - start))
+                let literal = Piece(start: template.start + start, count: index - start)
+                (literals + run).initialize(to: literal)
+                (columns + run).initialize(to: columnsOf[run])
                 start = index + 1
+                run += 1
             }
-            literals.append(Piece(start: template.start + start, count: template.count - start))
+            tail = Piece(start: template.start + start, count: template.count - start)
         }
     }
 
     private func expand(
         _ arena: Arena,
-        _ programs: [Program],
+        _ programs: UnsafePointer<Program>,
         _ ids: UnsafePointer<Int64>,
         _ columns: [Numbers],
         into out: UnsafeMutablePointer<Piece>
@@ -113,26 +123,30 @@ struct PatternNode {
         var total = 0
         for index in 0..<count {
             let program = programs[Int(ids[index])]
-            total += program.length + program.columns.count * NumberPrinter.bytesMax
+            total += program.length + program.runs * NumberPrinter.bytesMax
             guard total <= ColumnLimits.rawMax * NumberPrinter.bytesMax else { throw .cutOff }
         }
         var at = try arena.allocate(UInt8.self, total)
         var cursors = [Int](repeating: 0, count: columns.count)
-        for index in 0..<count {
-            let program = programs[Int(ids[index])]
-            let start = at
-            for (run, column) in program.columns.enumerated() {
-                at.copy(program.literals[run])
-                at += program.literals[run].count
-                let place = cursors[column]
-                cursors[column] += 1
-                at += Self.write(columns[column], place, to: at)
+        cursors.withUnsafeMutableBufferPointer { cursors in
+            columns.withUnsafeBufferPointer { columns in
+                for index in 0..<count {
+                    let program = programs[Int(ids[index])]
+                    let start = at
+                    for run in 0..<program.runs {
+                        let literal = program.literals[run]
+                        at.copy(literal)
+                        at += literal.count
+                        let column = program.columns[run]
+                        let place = cursors[column]
+                        cursors[column] = place + 1
+                        at += Self.write(columns[column], place, to: at)
+                    }
+                    at.copy(program.tail)
+                    at += program.tail.count
+                    (out + index).initialize(to: Piece(start: start, count: at - start))
+                }
             }
-            if let tail = program.literals.last {
-                at.copy(tail)
-                at += tail.count
-            }
-            (out + index).initialize(to: Piece(start: start, count: at - start))
         }
     }
 

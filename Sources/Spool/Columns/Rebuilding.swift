@@ -11,7 +11,7 @@ extension ColumnBatchDecoder {
     package func payloads() throws(DamagedBatch) -> Payloads {
         let head = try head()
         let found = try rebuild(nil)
-        guard found.bytes.count == head.raw, Checksum.crc32c(found.bytes) == head.checksum else {
+        guard found.bytes.count == head.raw, found.bytes.withUnsafeBytes({ XXHash64.hash($0) }) == head.checksum else {
             throw DamagedBatch(reason: "payloads differ from their checksum")
         }
         return found
@@ -64,59 +64,44 @@ extension ColumnBatchDecoder {
     ) throws(DamagedBatch) -> Payloads {
         let raw = try head().raw
         let shapeOf = try shapes(image)
-        try prepare(image, shapeOf, indexes, raw)
-        var cursors = [Int](repeating: 0, count: image.counts.count)
+        let plan = try prepare(image, shapeOf, indexes, raw)
         var row = 0
         var out = Payloads()
         out.ends.reserveCapacity(indexes?.count ?? image.records)
         var next = 0
-        var failure: DamagedBatch?
+        var isOver = false
         out.bytes = [UInt8](unsafeUninitializedCapacity: raw + Self.slack) { room, made in
             guard let base = room.baseAddress else { return }
-            var writer = RecordWriter(base, limit: raw, columns: table)
+            var writer = RecordWriter(base, limit: raw, plan)
             for index in 0..<image.records {
+                let shape = Int(shapeOf[index])
                 if let indexes {
                     guard next < indexes.count else { break }
                     if indexes[next] == Int32(truncatingIfNeeded: index) {
                         next += 1
                     } else {
-                        skip(Int(shapeOf[index]), image, &cursors, &row)
+                        if shape == image.shapes.count { row += 1 } else { writer.skip(shape) }
                         continue
                     }
                 }
-                let shape = Int(shapeOf[index])
                 if shape == image.shapes.count {
                     writer.append(image.rows[row])
                     row += 1
                 } else {
-                    writer.append(stepsOf[shape], &cursors)
+                    writer.append(shape: shape)
                 }
                 if writer.isOver { break }
                 out.ends.append(writer.count)
             }
-            if writer.isOver { failure = DamagedBatch(reason: "longer than declared") }
-            made = writer.isOver ? 0 : writer.count
+            isOver = writer.isOver
+            made = isOver ? 0 : writer.count
         }
-        if let failure { throw failure }
+        if isOver { throw DamagedBatch(reason: "longer than declared") }
         return out
     }
 
     /// Room behind the payloads that short copies may write to.
     private static let slack = 64
-
-    /// Steps over a record.
-    private func skip(
-        _ shape: Int,
-        _ image: ColumnImage,
-        _ cursors: inout [Int],
-        _ row: inout Int
-    ) {
-        if shape == image.shapes.count {
-            row += 1
-        } else {
-            for step in stepsOf[shape] where step.column >= 0 { cursors[Int(step.column)] += 1 }
-        }
-    }
 
     /// Makes the programs of all shapes, and unpacks the columns of those that are wanted.
     private func prepare(
@@ -124,43 +109,75 @@ extension ColumnBatchDecoder {
         _ shapeOf: UnsafePointer<Int64>,
         _ indexes: [Int32]?,
         _ raw: Int
-    ) throws(DamagedBatch) {
-        if stepsOf.isEmpty {
-            for shape in image.shapes {
-                stepsOf.append(try ShapeProgram(shape, image, self, raw: raw).steps)
-            }
-            table = [Values?](repeating: nil, count: image.counts.count)
+    ) throws(DamagedBatch) -> RebuildPlan {
+        let plan: RebuildPlan
+        if let known = self.plan {
+            plan = known
+        } else {
+            plan = try RebuildPlan(image, arena, raw: raw)
+            self.plan = plan
         }
         var wanted = [Bool](repeating: indexes == nil, count: image.shapes.count + 1)
         for index in indexes ?? [] { wanted[Int(shapeOf[Int(index)])] = true }
         for shape in image.shapes.indices where wanted[shape] {
-            for step in stepsOf[shape] where step.column >= 0 {
+            for step in plan.steps[shape] where step.column >= 0 {
                 let column = Int(step.column)
-                if table[column] == nil { table[column] = try values(column, image) }
+                if plan.values[column].isEmpty { plan.values[column] = try values(column, image) }
             }
         }
+        plan.cursors.update(repeating: 0, count: image.counts.count)
+        return plan
+    }
+}
+
+/// What rebuilding needs of a batch, in memory of the arena.
+struct RebuildPlan {
+    /// How to write each shape.
+    let steps: UnsafeMutablePointer<UnsafeBufferPointer<ShapeProgram.Step>>
+    /// Columns, empty until they are unpacked.
+    let values: UnsafeMutablePointer<ColumnBatchDecoder.Values>
+    /// The next value of each column.
+    let cursors: UnsafeMutablePointer<Int>
+
+    init(_ image: ColumnImage, _ arena: Arena, raw: Int) throws(DamagedBatch) {
+        let columns = image.counts.count
+        steps = try arena.allocate(
+            UnsafeBufferPointer<ShapeProgram.Step>.self,
+            image.shapes.count
+        )
+        for (index, shape) in image.shapes.enumerated() {
+            let program = try ShapeProgram(shape, image, arena, raw: raw).steps
+            let copy = try arena.allocate(ShapeProgram.Step.self, program.count)
+            for (place, step) in program.enumerated() { (copy + place).initialize(to: step) }
+            let buffer = UnsafeBufferPointer<ShapeProgram.Step>(
+                start: copy,
+                count: program.count
+            )
+            (steps + index).initialize(to: buffer)
+        }
+        values = try arena.allocate(ColumnBatchDecoder.Values.self, columns)
+        values.initialize(repeating: ColumnBatchDecoder.Values(), count: columns)
+        cursors = try arena.allocate(Int.self, columns)
     }
 }
 
 /// Writes records where a batch is rebuilt.
 ///
-/// Invariant: nothing is written beyond `limit` but the slack of short copies.
+/// Invariants:
+/// 1. Nothing is written beyond `limit` but the slack of short copies.
+/// 2. A column is read as often as the shapes' uses say, which is how many values it has.
 private struct RecordWriter {
     private let base: UnsafeMutablePointer<UInt8>
     private let limit: Int
-    private let columns: [ColumnBatchDecoder.Values?]
+    private let plan: RebuildPlan
     private(set) var count = 0
     /// True once a record did not fit.
     private(set) var isOver = false
 
-    init(
-        _ base: UnsafeMutablePointer<UInt8>,
-        limit: Int,
-        columns: [ColumnBatchDecoder.Values?]
-    ) {
+    init(_ base: UnsafeMutablePointer<UInt8>, limit: Int, _ plan: RebuildPlan) {
         self.base = base
         self.limit = limit
-        self.columns = columns
+        self.plan = plan
     }
 
     @inline(__always)
@@ -173,25 +190,34 @@ private struct RecordWriter {
         count += piece.count
     }
 
-    @inline(__always)
-    mutating func append(_ steps: [ShapeProgram.Step], _ cursors: inout [Int]) {
-        for step in steps {
+    /// Writes the next record of a shape.
+    mutating func append(shape: Int) {
+        for step in plan.steps[shape] {
             append(step.literal)
             if isOver || step.column < 0 { return }
             let column = Int(step.column)
-            let place = cursors[column]
-            cursors[column] = place + 1
-            guard let values = columns[column] else { continue }
+            let place = plan.cursors[column]
+            plan.cursors[column] = place + 1
+            let values = plan.values[column]
             if let integers = values.integers {
                 // A number may end up to 20 bytes beyond the limit, within the slack.
                 count += NumberPrinter.write(integers[place], to: base + count)
                 if count > limit { isOver = true }
-            } else if let ids = values.ids {
-                append(values.pieces[Int(ids[place])])
-            } else {
-                append(values.pieces[place])
+            } else if let pieces = values.pieces {
+                if let ids = values.ids {
+                    append(pieces[Int(ids[place])])
+                } else {
+                    append(pieces[place])
+                }
             }
             if isOver { return }
+        }
+    }
+
+    /// Steps over the next record of a shape.
+    mutating func skip(_ shape: Int) {
+        for step in plan.steps[shape] where step.column >= 0 {
+            plan.cursors[Int(step.column)] += 1
         }
     }
 }

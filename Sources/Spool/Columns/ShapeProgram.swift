@@ -13,7 +13,7 @@ struct ShapeProgram {
     init(
         _ shape: Shape,
         _ image: ColumnImage,
-        _ decoder: ColumnBatchDecoder,
+        _ arena: Arena,
         raw: Int
     ) throws(DamagedBatch) {
         var total = 0
@@ -23,7 +23,7 @@ struct ShapeProgram {
             guard total <= raw else { throw DamagedBatch(reason: "longer than declared") }
         }
         guard total <= raw else { throw DamagedBatch(reason: "longer than declared") }
-        var at = try decoder.arena.allocate(UInt8.self, total)
+        var at = try arena.allocate(UInt8.self, total)
         var start = at
         for (index, literal) in shape.literals.enumerated() {
             at.copy(literal)
