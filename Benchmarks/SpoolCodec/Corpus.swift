@@ -90,7 +90,9 @@ struct Corpus {
                 return true
             }
             func word() -> String? {
-                guard let end = bytes[at..<range.upperBound].firstIndex(of: 0x22) else { return nil }
+                guard let end = bytes[at..<range.upperBound].firstIndex(of: 0x22) else {
+                    return nil
+                }
                 defer { at = end + 1 }
                 return String(decoding: bytes[at..<end], as: UTF8.self)
             }
@@ -121,9 +123,15 @@ extension Corpus {
     static let rawMax = 1 << 20
     static let shared = 32 << 10
 
+    /// Records that will make one blob.
+    struct Batch {
+        var name: String
+        var records: [ColumnRecord]
+    }
+
     /// Batches of at most 1 MiB of one stream; small streams share.
-    func batches() -> [(name: String, records: [ColumnRecord])] {
-        var made: [(String, [ColumnRecord])] = []
+    func batches() -> [Batch] {
+        var made: [Batch] = []
         var mixed: [ColumnRecord] = []
         for stream in streams.sorted(by: { ($0.peer, $0.kind) < ($1.peer, $1.kind) }) {
             let total = stream.records.reduce(0) { $0 + $1.payload.count }
@@ -135,16 +143,16 @@ extension Corpus {
             var raw = 0
             for record in stream.records {
                 if raw + record.payload.count > Self.rawMax {
-                    made.append(("\(stream.peer)/\(stream.kind)", batch))
+                    made.append(Batch(name: "\(stream.peer)/\(stream.kind)", records: batch))
                     batch = []
                     raw = 0
                 }
                 batch.append(record)
                 raw += record.payload.count
             }
-            made.append(("\(stream.peer)/\(stream.kind)", batch))
+            made.append(Batch(name: "\(stream.peer)/\(stream.kind)", records: batch))
         }
-        if !mixed.isEmpty { made.append(("small streams", mixed)) }
+        if !mixed.isEmpty { made.append(Batch(name: "small streams", records: mixed)) }
         return made
     }
 }

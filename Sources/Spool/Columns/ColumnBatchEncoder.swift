@@ -78,8 +78,10 @@ package struct ColumnBatchEncoder: ~Copyable {
             for record in records {
                 let range = record.payload
                 let source = UnsafeRawBufferPointer(rebasing: payloads[range])
-                UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[count...])
-                    .copyMemory(from: source)
+                UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(room)[count...]
+                )
+                .copyMemory(from: source)
                 count += range.count
             }
         }

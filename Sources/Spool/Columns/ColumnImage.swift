@@ -41,10 +41,14 @@ struct ColumnImage {
         let used = try Self.readUses(&reader, &shapes, records: records)
         shapeIDs = try IntegerNode(&reader, count: records, lane: .ids)
         rows = try Self.readRows(&reader, count: records - used)
+        try Self.checkValues(shapes, raw: raw)
         var derived = ColumnPaths()
         for index in shapes.indices { derived.assign(&shapes[index]) }
         paths = derived.columns
-        counts = try Self.count(shapes, columns: paths.count, raw: raw)
+        counts = [Int](repeating: 0, count: paths.count)
+        for shape in shapes {
+            for column in shape.columns { counts[Int(column)] += shape.uses }
+        }
         nodes.reserveCapacity(counts.count)
         for count in counts { nodes.append(try TextNode(&reader, count: count)) }
         guard reader.isAtEnd else { throw DamagedBatch(reason: "bytes left over") }
@@ -154,13 +158,8 @@ struct ColumnImage {
         return rows
     }
 
-    /// Values of each column; all together are at most the raw bytes, as each has one or a quote.
-    private static func count(
-        _ shapes: [Shape],
-        columns: Int,
-        raw: Int
-    ) throws(DamagedBatch) -> [Int] {
-        var counts = [Int](repeating: 0, count: columns)
+    /// All values together are at most the raw bytes, as each has one or a quote.
+    private static func checkValues(_ shapes: [Shape], raw: Int) throws(DamagedBatch) {
         var left = raw
         for shape in shapes {
             let (values, isOver) = shape.kinds.count.multipliedReportingOverflow(by: shape.uses)
@@ -168,8 +167,6 @@ struct ColumnImage {
                 throw DamagedBatch(reason: "more values than bytes")
             }
             left -= values
-            for column in shape.columns { counts[Int(column)] += shape.uses }
         }
-        return counts
     }
 }

@@ -1,20 +1,20 @@
-package import Telemetry
+public import Telemetry
 
 /// A record on its way into the cold tier or out of it: its numbers, and where its payload lies.
-package struct ColumnRecord: Equatable {
+public struct ColumnRecord: Equatable {
     /// Row of `stream`.
-    package var stream: Int64
+    public var stream: Int64
     /// Row of `peer_state`.
-    package var instance: Int64
+    public var instance: Int64
     /// The numbers.
-    package var envelope: Envelope
+    public var envelope: Envelope
     /// Its place in the order of commits.
-    package var store: UInt64
+    public var store: UInt64
     /// Where its payload lies in the bytes that come with the records.
-    package var payload: Range<Int>
+    public var payload: Range<Int>
 
     /// A record as given.
-    package init(
+    public init(
         stream: Int64,
         instance: Int64,
         envelope: Envelope,

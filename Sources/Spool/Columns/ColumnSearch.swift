@@ -68,7 +68,9 @@ extension ColumnBatchDecoder {
         case .nothing: throw DamagedBatch(reason: "no batch is open")
         case .rows(let bytes):
             if !pattern.mayOccur(in: bytes) { return [] }
-            return Self.indexes(pattern.search(bytes, ends: try envelopes().map(\.payload.upperBound)))
+            return Self.indexes(
+                pattern.search(bytes, ends: try envelopes().map(\.payload.upperBound))
+            )
         case .columns(let image): return try search(pattern, image)
         }
     }
@@ -85,11 +87,12 @@ extension ColumnBatchDecoder {
         if !fragment.mayOccur(in: image.texts), !fragment.mayOccur(in: image.description) {
             return []
         }
-        let candidates = try ColumnHits(image, self, fragment).records()
-        if plan.isExact || candidates.isEmpty { return candidates }
+        var hits = ColumnHits(image, self, fragment)
+        let candidates = try hits.records()
+        if candidates.isEmpty || plan.isExact && !hits.isDoubtful { return candidates }
         let found = try payloads(of: candidates)
-        let hits = found.bytes.withUnsafeBytes { pattern.search($0, ends: found.ends) }
-        return zip(candidates, hits).compactMap { $1 ? $0 : nil }
+        let marks = found.bytes.withUnsafeBytes { pattern.search($0, ends: found.ends) }
+        return zip(candidates, marks).compactMap { $1 ? $0 : nil }
     }
 
     static func indexes(_ hits: [Bool]) -> [Int32] {
@@ -106,6 +109,8 @@ private struct ColumnHits {
     private let image: ColumnImage
     private let decoder: ColumnBatchDecoder
     private let fragment: TextPattern
+    /// True if some were taken in that only their text can tell of.
+    private(set) var isDoubtful = false
 
     /// Of a column: no value, every value, or those marked.
     private enum Hits {
@@ -119,7 +124,7 @@ private struct ColumnHits {
         self.fragment = fragment
     }
 
-    func records() throws(DamagedBatch) -> [Int32] {
+    mutating func records() throws(DamagedBatch) -> [Int32] {
         let shapes = image.shapeTexts.map { holds($0) }
         var columns: [Hits] = []
         var anyColumn = false
@@ -170,7 +175,7 @@ private struct ColumnHits {
         return fragment.search(piece.bytes, ends: [piece.count])[0]
     }
 
-    private func find(_ node: TextNode, _ count: Int) throws(DamagedBatch) -> Hits {
+    private mutating func find(_ node: TextNode, _ count: Int) throws(DamagedBatch) -> Hits {
         switch node {
         case .constant(let piece): return holds(piece) ? .all : .none
         case .integers, .decimals: return .none
@@ -178,16 +183,36 @@ private struct ColumnHits {
         case .dictionary(let entries, let limit, let ids):
             return try spread(try find(entries, limit), ids, limit)
         case .pattern(let node):
-            return try spread(
-                try find(node.templates, node.templateCount),
-                node.ids,
-                node.templateCount
-            )
+            return try spread(try find(templatesOf: node), node.ids, node.templateCount)
         }
     }
 
+    /// Templates; those with a `\u`, whose digits are not in them, may hold anything.
+    private mutating func find(templatesOf node: PatternNode) throws(DamagedBatch) -> Hits {
+        var hits = try find(node.templates, node.templateCount)
+        guard Self.escape.firstIndex(in: node.templates, from: 0) != nil else { return hits }
+        let marks = Self.escape.search(
+            node.templates,
+            ends: try ends(node.templates, node.templateCount)
+        )
+        isDoubtful = true
+        if case .some(let known) = hits {
+            hits = .some(zip(known, marks).map { $0 || $1 })
+        } else {
+            hits = .some(marks)
+        }
+        return hits
+    }
+
+    private static let escape = TextPattern("\\u")
+
     private func find(_ bytes: UnsafeRawBufferPointer, _ count: Int) throws(DamagedBatch) -> Hits {
         guard fragment.mayOccur(in: bytes) else { return .none }
+        return .some(fragment.search(bytes, ends: try ends(bytes, count)))
+    }
+
+    /// Where each of `count` texts ends, its mark included.
+    private func ends(_ bytes: UnsafeRawBufferPointer, _ count: Int) throws(DamagedBatch) -> [Int] {
         let pieces = try decoder.arena.allocate(Piece.self, count)
         try TextNode.split(bytes, count, pieces)
         var ends: [Int] = []
@@ -197,7 +222,7 @@ private struct ColumnHits {
             end += pieces[index].count + 1
             ends.append(end)
         }
-        return .some(fragment.search(bytes, ends: ends))
+        return ends
     }
 
     /// From entries to the values that are they.

@@ -3,16 +3,15 @@ internal import Basics
 /// A column of integers: differences of order 0, 1 or 2, whichever has the least entropy, divided
 /// by what they have in common, stored byte plane by byte plane.
 ///
-/// Planes instead of varints: all low bytes together, then all second bytes. The noise stays in the
-/// low planes, the high ones are nearly constant, and no bit is spent on saying where a number ends.
+/// Planes instead of varints: all low bytes together, then all second bytes. The noise stays in
+/// the low planes, the high ones are nearly constant, and no bit is spent on saying where a number
+/// ends. docs/spool-format.md has the bytes.
 ///
 /// Invariants:
 /// 1. Every Int64 survives: all arithmetic wraps, in the encoder as in the decoder.
-/// 2. A column of n values has `(n - skipped) * width` bytes, which the decoder checks before use.
-/// 3. `least` and `greatest` are bounds of the values; the decoder does not rely on them.
-///
-/// Description: form 1 | scale varint, if scaled | first zigzag, unless order 0 is unsigned... see
-/// docs/spool-format.md.
+/// 2. A column of n values has n planes' bytes a byte of width (n - 1 for differences), which the
+///    decoder checks before use.
+/// 3. Bounds are those of the values; the decoder relies on them only to skip a column.
 enum IntegerColumn {
     /// Bits of the form byte.
     enum Form {
@@ -35,7 +34,9 @@ enum IntegerColumn {
         var cost = Double.infinity
     }
 
-    /// Appends a column. `orders` says which orders may be used, 1 to 3.
+    /// Appends a column.
+    ///
+    /// `orders` says which forms may be used: 1 values, 2 differences, 3 differences of those.
     static func encode(
         _ values: UnsafeBufferPointer<Int64>,
         withBounds: Bool,

@@ -55,8 +55,8 @@ enum NumberPrinter {
         return count + (rest >= 1000 ? 3 : rest >= 100 ? 2 : rest >= 10 ? 1 : 0)
     }
 
-    /// Prints a whole column into memory of the arena.
-    static func print(
+    /// Writes a whole column into memory of the arena.
+    static func writeAll(
         _ node: IntegerNode,
         _ arena: Arena,
         into out: UnsafeMutablePointer<Piece>

@@ -30,7 +30,8 @@ enum NumberText {
 
     /// Mantissa and places of a plain decimal that they give back to the byte; else nil.
     ///
-    /// No exponent, no `-0.0`, at most 18 digits from the first that is not zero, at most 40 places.
+    /// No exponent, no `-0.0`, at most 18 digits from the first that is not zero, at most 40
+    /// places.
     static func decimal(_ text: Piece) -> Decimal? {
         var at = 0
         let isNegative = text.count > 0 && text.start[0] == UInt8(ascii: "-")

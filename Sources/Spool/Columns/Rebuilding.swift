@@ -11,7 +11,9 @@ extension ColumnBatchDecoder {
     package func payloads() throws(DamagedBatch) -> Payloads {
         let head = try head()
         let found = try rebuild(nil)
-        guard found.bytes.count == head.raw, found.bytes.withUnsafeBytes({ XXHash64.hash($0) }) == head.checksum else {
+        guard found.bytes.count == head.raw,
+            found.bytes.withUnsafeBytes({ XXHash64.hash($0) }) == head.checksum
+        else {
             throw DamagedBatch(reason: "payloads differ from their checksum")
         }
         return found
@@ -77,12 +79,11 @@ extension ColumnBatchDecoder {
                 let shape = Int(shapeOf[index])
                 if let indexes {
                     guard next < indexes.count else { break }
-                    if indexes[next] == Int32(truncatingIfNeeded: index) {
-                        next += 1
-                    } else {
+                    guard indexes[next] == Int32(truncatingIfNeeded: index) else {
                         if shape == image.shapes.count { row += 1 } else { writer.skip(shape) }
                         continue
                     }
+                    next += 1
                 }
                 if shape == image.shapes.count {
                     writer.append(image.rows[row])

@@ -23,8 +23,10 @@ extension ShapeTable {
         return out
     }
 
-    /// Takes the shapes that pay: those of several records, and of the others those most of whose
-    /// columns are in use anyway. The result has the new number of each shape, or -1.
+    /// Takes the shapes that pay.
+    ///
+    /// Those of several records do, and of the others those most of whose columns are in use
+    /// anyway. The result has the new number of each shape, or -1.
     private func keepShapes(_ out: inout SortedColumns) -> [Int] {
         var paths = ColumnPaths()
         var all = shapes

@@ -62,7 +62,7 @@ indirect enum TextNode {
             let numbers = try ids.decodeIDs(arena, limit: limit)
             for index in 0..<count { (out + index).initialize(to: texts[Int(numbers[index])]) }
         case .pattern(let node): try node.decode(arena, into: out)
-        case .integers(let node): try NumberPrinter.print(node, arena, into: out)
+        case .integers(let node): try NumberPrinter.writeAll(node, arena, into: out)
         case .decimals(let node): try node.decode(arena, into: out)
         }
         return UnsafePointer(out)

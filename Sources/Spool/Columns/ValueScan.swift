@@ -19,12 +19,11 @@ enum ValueScan {
                 let hits =
                     (((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
                         | ((word &- ones &* 0x20) & ~word)) & highs
-                if hits == 0 {
-                    at += 8
-                } else {
+                guard hits == 0 else {
                     at += hits.trailingZeroBitCount / 8
                     break
                 }
+                at += 8
             }
             guard at < end else { return nil }
             let byte = at.pointee
