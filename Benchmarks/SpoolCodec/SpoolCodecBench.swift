@@ -4,9 +4,10 @@ internal import Spool
 
 /// Figures of the cold tier's codec over a corpus; every batch is compared with what went in.
 ///
-///     spool-codec-bench FILE.ndjson [--ns] [--batches] [WORD]...
+///     spool-codec-bench FILE.ndjson [--ns] [--batches] [--blobs FILE] [WORD]...
 ///
-/// `--ns` gives the times noise below the microsecond, `--batches` prints a line a batch.
+/// `--ns` gives the times noise below the microsecond, `--batches` prints a line a batch,
+/// and `--blobs` writes all blobs, each after its length (8 bytes), to search them by other means.
 /// Rates are raw payload bytes by seconds of processor time, the best of several rounds.
 @main
 struct SpoolCodecBench {
@@ -26,6 +27,10 @@ struct SpoolCodecBench {
         let batches = corpus.batches()
         let raw = batches.reduce(0) { $0 + $1.records.reduce(0) { $0 + $1.payload.count } }
         let blobs = try encode(corpus, batches, raw)
+        if let place = arguments.firstIndex(of: "--blobs"), place + 1 < arguments.count {
+            write(blobs, to: arguments[place + 1])
+            arguments.removeSubrange(place...place + 1)
+        }
         try rebuild(blobs, raw)
         let words =
             arguments.isEmpty ? ["ubuntuforums", "Ubuntuforums", "invalid user"] : arguments
@@ -118,6 +123,16 @@ struct SpoolCodecBench {
                 )
             }
         }
+    }
+
+    private static func write(_ blobs: [[UInt8]], to path: String) {
+        guard let file = fopen(path, "w") else { return print("cannot write", path) }
+        for blob in blobs {
+            var size = UInt64(blob.count)
+            fwrite(&size, 8, 1, file)
+            blob.withUnsafeBytes { _ = fwrite($0.baseAddress, 1, $0.count, file) }
+        }
+        fclose(file)
     }
 
     private static func rate(_ bytes: Int, _ seconds: Double) -> Double {

@@ -103,7 +103,8 @@ struct RandomJSON {
         case 3: return String(Int64.random(in: -1_000_000...1_000_000, using: &random))
         case 4:
             return
-                "\(Int.random(in: 0..<999, using: &random)).\(Int.random(in: 0..<99, using: &random))"
+                String(Int.random(in: 0..<999, using: &random))
+                + ".\(Int.random(in: 0..<99, using: &random))"
         case 5: return "\"\(text())\""
         case 6: return String(Int64.random(in: .min ... .max, using: &random))
         case 7: return "[" + list(depth) { $0.value(depth - 1) } + "]"
