@@ -28,7 +28,7 @@ import Testing
         do {
             try decoder.open(blob)
             _ = try decoder.envelopes()
-            for column in decoder.directory {
+            for column in try decoder.directory() {
                 _ = try decoder.integers(at: column.path)
                 _ = try decoder.texts(at: column.path, isString: column.isString)
             }

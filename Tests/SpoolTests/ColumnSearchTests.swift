@@ -68,7 +68,7 @@ import Testing
             }
         )
         let decoder = try sample.open()
-        let directory = decoder.directory
+        let directory = try decoder.directory()
         #expect(directory.map(\.path) == ["/n", "/u", "/a~1b/c", "/list/0", "/list/1"])
         #expect(directory[0].bounds == 1000...1597)
         #expect(directory[0].form == .integers)

@@ -23,7 +23,7 @@ package final class ColumnBatchDecoder {
     enum Content {
         case nothing
         case rows(UnsafeRawBufferPointer)
-        case columns(ColumnImage)
+        case columns(LaneReader)
     }
 
     /// A decoder with no batch in it.
@@ -31,9 +31,10 @@ package final class ColumnBatchDecoder {
         zstd = try ZstdDecompressor(windowLogMax: SpoolLimits.windowLogMax)
     }
 
-    /// Takes a batch in: checks the head, unpacks the columns, reads their directory.
+    /// Takes a batch in: checks the head and unpacks the columns.
     ///
-    /// What was read from the batch before is gone.
+    /// Their directory is read, and checked, when it is first needed. What was read from the batch
+    /// before is gone.
     package func open(_ bytes: UnsafeRawBufferPointer) throws(DamagedBatch) {
         close()
         // The blob is copied so that views into it stay good until the next one.
@@ -48,8 +49,7 @@ package final class ColumnBatchDecoder {
             }
             content = .rows(payload)
         } else {
-            let image = try ColumnImage(payload, records: head.count, raw: head.raw)
-            content = .columns(image)
+            content = .columns(try ColumnImage.lanes(payload))
         }
         blob = head
     }
@@ -60,6 +60,7 @@ package final class ColumnBatchDecoder {
         shapeOf = nil
         numbers = nil
         plan = nil
+        directoryRead = nil
         arena.reset()
     }
 
@@ -79,6 +80,18 @@ package final class ColumnBatchDecoder {
         let bytes = try unpack(head.envelope, limit: limit)
         let found = try ColdEnvelope.decode(bytes, head, arena)
         numbers = found
+        return found
+    }
+
+    private var directoryRead: ColumnImage?
+
+    /// The directory of the columns; nil where the payloads are rows.
+    func image() throws(DamagedBatch) -> ColumnImage? {
+        if let directoryRead { return directoryRead }
+        let head = try head()
+        guard case .columns(let lanes) = content else { return nil }
+        let found = try ColumnImage(lanes, records: head.count, raw: head.raw)
+        directoryRead = found
         return found
     }
 

@@ -20,23 +20,18 @@ struct ColumnImage {
     private(set) var nodes: [TextNode] = []
     /// Payloads that have no shape.
     private(set) var rows: [Piece] = []
-    /// Description and texts: whatever a search without digits can find is in these two.
-    private(set) var description: UnsafeRawBufferPointer
-    private(set) var texts: UnsafeRawBufferPointer
-    /// Texts of the shapes, in `texts`.
+    /// Texts of the shapes.
     private(set) var shapeTexts: [Piece] = []
     private let shapeIDs: IntegerNode
 
-    /// Reads the directory of an unpacked frame.
+    /// Reads the directory of an unpacked frame, and checks all of it but the values.
     init(
-        _ image: UnsafeRawBufferPointer,
+        _ lanes: LaneReader,
         records: Int,
         raw: Int
     ) throws(DamagedBatch) {
         self.records = records
-        var reader = try Self.lanes(image)
-        description = reader.meta.base
-        texts = reader.texts
+        var reader = lanes
         shapes = try Self.readShapes(&reader, records: records, texts: &shapeTexts)
         let used = try Self.readUses(&reader, &shapes, records: records)
         shapeIDs = try IntegerNode(&reader, count: records, lane: .ids)
@@ -65,7 +60,8 @@ struct ColumnImage {
         return found
     }
 
-    private static func lanes(_ image: UnsafeRawBufferPointer) throws(DamagedBatch) -> LaneReader {
+    /// Finds the description and the lanes of an unpacked frame.
+    static func lanes(_ image: UnsafeRawBufferPointer) throws(DamagedBatch) -> LaneReader {
         do {
             var head = ByteReader(image)
             let lengths = (try head.varint(), try head.varint(), try head.varint())

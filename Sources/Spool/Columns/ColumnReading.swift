@@ -35,15 +35,15 @@ extension ColumnBatchDecoder {
     }
 
     /// All columns, in the order of the directory; none where the payloads are rows.
-    package var directory: [ColumnInfo] {
-        guard case .columns(let image) = content else { return [] }
+    package func directory() throws(DamagedBatch) -> [ColumnInfo] {
+        guard let image = try image() else { return [] }
         return image.paths.indices.map { info($0, image) }
     }
 
     /// Records whose payloads are in no column: rows of their own beside the columns, or all where
     /// the batch is rows.
     package func recordsWithoutColumns() throws(DamagedBatch) -> [Int32] {
-        guard case .columns(let image) = content else { return (0..<Int32(count)).map { $0 } }
+        guard let image = try image() else { return (0..<Int32(count)).map { $0 } }
         let shapeOf = try shapes(image)
         return (0..<Int32(count)).filter { Int(shapeOf[Int($0)]) == image.shapes.count }
     }
@@ -56,7 +56,7 @@ extension ColumnBatchDecoder {
         at path: String,
         within range: ClosedRange<Int64> = .min ... .max
     ) throws(DamagedBatch) -> [ColumnValue<Int64>] {
-        guard case .columns(let image) = content,
+        guard let image = try image(),
             let column = find(path, Shape.bare, image)
         else { return [] }
         let count = image.counts[column]
@@ -89,7 +89,7 @@ extension ColumnBatchDecoder {
         isString: Bool,
         equal text: [UInt8]? = nil
     ) throws(DamagedBatch) -> [ColumnValue<[UInt8]>] {
-        guard case .columns(let image) = content,
+        guard let image = try image(),
             let column = find(path, isString ? Shape.string : Shape.bare, image)
         else { return [] }
         if let text, case .dictionary(let entries, let count, _) = image.nodes[column] {

@@ -71,22 +71,24 @@ extension ColumnBatchDecoder {
             return Self.indexes(
                 pattern.search(bytes, ends: try envelopes().map(\.payload.upperBound))
             )
-        case .columns(let image): return try search(pattern, image)
+        case .columns(let lanes): return try search(pattern, lanes)
         }
     }
 
     private func search(
         _ pattern: TextPattern,
-        _ image: ColumnImage
+        _ lanes: LaneReader
     ) throws(DamagedBatch) -> [Int32] {
         let plan = SearchPlan(pattern)
         guard let fragment = plan.fragment else {
             let all = try payloads()
             return Self.indexes(all.bytes.withUnsafeBytes { pattern.search($0, ends: all.ends) })
         }
-        if !fragment.mayOccur(in: image.texts), !fragment.mayOccur(in: image.description) {
+        // Whatever a search without digits can find is in the texts and the description.
+        if !fragment.mayOccur(in: lanes.texts), !fragment.mayOccur(in: lanes.meta.base) {
             return []
         }
+        guard let image = try image() else { return [] }
         var hits = ColumnHits(image, self, fragment)
         let candidates = try hits.records()
         if candidates.isEmpty || plan.isExact && !hits.isDoubtful { return candidates }

@@ -35,11 +35,9 @@ extension ColumnBatchDecoder {
 
     /// `indexes` nil: all.
     private func rebuild(_ indexes: [Int32]?) throws(DamagedBatch) -> Payloads {
-        switch content {
-        case .nothing: throw DamagedBatch(reason: "no batch is open")
-        case .rows(let bytes): return try cutRows(bytes, indexes)
-        case .columns(let image): return try rebuild(image, indexes)
-        }
+        if case .rows(let bytes) = content { return try cutRows(bytes, indexes) }
+        guard let image = try image() else { throw DamagedBatch(reason: "no batch is open") }
+        return try rebuild(image, indexes)
     }
 
     private func cutRows(
