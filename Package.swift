@@ -94,6 +94,12 @@ let package = Package(
             path: "Benchmarks/BusRoundtrip",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "spool-codec-bench",
+            dependencies: ["Spool", "Compression", "Telemetry", "LinuxIO", "Basics"],
+            path: "Benchmarks/SpoolCodec",
+            swiftSettings: settings
+        ),
 
         .executableTarget(
             name: "spool-load",

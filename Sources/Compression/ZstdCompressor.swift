@@ -4,7 +4,7 @@ internal import CZstd
 ///
 /// The context is kept from call to call. One thread owns it.
 public struct ZstdCompressor: ~Copyable {
-    private let context: OpaquePointer
+    let context: OpaquePointer
 
     /// A compressor of one level: 1 is fast, 19 is small.
     ///

@@ -3,8 +3,8 @@ internal import Compression
 internal import Telemetry
 
 /// Why a batch cannot be read, in a few words.
-struct DamagedBatch: Error {
-    var reason: String
+package struct DamagedBatch: Error {
+    package var reason: String
 }
 
 /// Unpacks batches whose bytes may be anything.

@@ -15,6 +15,8 @@ enum SpoolLimits {
     static let salvageBatches: Int64 = 1 << 20
     /// zstd level of the hot tier: speed first (SPOOL.md, 3b).
     static let level: Int32 = 1
+    /// zstd level of the cold tier: columns are small, so that 9 costs little (SPOOL.md, 3b).
+    static let coldLevel: Int32 = 9
     /// No window of a batch is larger than the largest batch: 2^26 = `Limits.batchRawBytesMax`.
     static let windowLogMax: Int32 = 26
     /// Row numbers of instances, and of streams, that the writer keeps in memory.

@@ -1,0 +1,171 @@
+internal import Basics
+internal import Compression
+internal import Telemetry
+
+/// Packs sorted records into cold batches: columns, or rows where columns are not smaller.
+///
+/// One thread owns it; what it needs to work is kept from call to call.
+package struct ColumnBatchEncoder: ~Copyable {
+    private let zstd: ZstdCompressor
+    private var table = ShapeTable()
+    private var lanes = Lanes()
+    private var image: [UInt8] = []
+
+    /// An encoder of zstd level 9, the level of the cold tier.
+    package init() throws {
+        zstd = try ZstdCompressor(level: SpoolLimits.coldLevel)
+    }
+
+    /// Packs records, whose payloads are ranges of `payloads`; at least one record.
+    ///
+    /// - Throws: where zstd has no memory, and where a range is not in `payloads`.
+    package mutating func encode(
+        _ records: ArraySlice<ColumnRecord>,
+        payloads: UnsafeRawBufferPointer
+    ) throws -> [UInt8] {
+        var raw = 0
+        for record in records {
+            guard record.payload.upperBound <= payloads.count else {
+                throw DamagedBatch(reason: "a payload is not there")
+            }
+            raw += record.payload.count
+        }
+        var layout = ColumnBlob.Layout.rows
+        var payload: [UInt8] = []
+        if raw <= ColumnLimits.rawMax {
+            let cuts = buildImage(records, payloads)
+            if image.count <= raw {
+                layout = .columns
+                try image.withUnsafeBytes {
+                    try zstd.compress($0, cuts: cuts, appendingTo: &payload)
+                }
+            }
+        }
+        let gathered = gather(records, payloads, raw)
+        if layout == .rows || image.count > raw / Self.doubtful {
+            var rows: [UInt8] = []
+            try gathered.withUnsafeBytes { try zstd.compress($0, appendingTo: &rows) }
+            if layout == .rows || rows.count < payload.count {
+                layout = .rows
+                payload = rows
+            }
+        }
+        let envelope = ColdEnvelope.encode(records, lengths: layout == .rows)
+        var frame: [UInt8] = []
+        try envelope.bytes.withUnsafeBytes {
+            try zstd.compress($0, cuts: envelope.cuts, appendingTo: &frame)
+        }
+        return ColumnBlob.assemble(
+            layout: layout,
+            count: records.count,
+            raw: raw,
+            checksum: gathered.withUnsafeBytes { XXHash64.hash($0) },
+            envelope: frame,
+            payload: payload
+        )
+    }
+
+    /// Rows are tried too where columns, before zstd, are above this part of the raw bytes: below
+    /// it they were larger in no batch of the corpus by more than a few percent.
+    private static let doubtful = 5
+
+    private func gather(
+        _ records: ArraySlice<ColumnRecord>,
+        _ payloads: UnsafeRawBufferPointer,
+        _ raw: Int
+    ) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: raw) { room, count in
+            for record in records {
+                let range = record.payload
+                let source = UnsafeRawBufferPointer(rebasing: payloads[range])
+                UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(room)[count...]
+                )
+                .copyMemory(from: source)
+                count += range.count
+            }
+        }
+    }
+
+    /// Makes what frame 2 holds, and says where blocks of it should begin.
+    private mutating func buildImage(
+        _ records: ArraySlice<ColumnRecord>,
+        _ payloads: UnsafeRawBufferPointer
+    ) -> [Int] {
+        table.reset()
+        lanes.reset()
+        guard let base = payloads.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
+            return []
+        }
+        let pieces = records.lazy.map { record in
+            Piece(start: base + record.payload.lowerBound, count: record.payload.count)
+        }
+        for piece in pieces { table.append(piece) }
+        var rows: [Piece] = []
+        let columns = table.sortIntoColumns(payloads: pieces, rows: &rows)
+        encodeShapes(columns)
+        encodeRows(rows)
+        columns.values.withUnsafeBufferPointer { values in
+            for (column, range) in columns.ranges.enumerated() {
+                let pieces = UnsafeBufferPointer(rebasing: values[range])
+                if columns.paths[column].kind == Shape.string {
+                    TextColumn.encode(pieces, TextColumn.Choice(), &lanes)
+                } else {
+                    TextColumn.encodeBare(pieces, &lanes)
+                }
+            }
+        }
+        return assemble()
+    }
+
+    private mutating func encodeShapes(_ columns: SortedColumns) {
+        var text: [UInt8] = []
+        for shape in columns.shapes {
+            for (index, literal) in shape.literals.enumerated() {
+                text.append(contentsOf: literal.bytes)
+                text.append(index < shape.kinds.count ? shape.kinds[index] : Shape.end)
+            }
+        }
+        lanes.meta.varint(UInt64(columns.shapes.count))
+        lanes.meta.varint(UInt64(text.count))
+        lanes.texts.append(text.count) { $0.update(from: text, count: text.count) }
+        encodeIDs(columns.shapes.map { Int64($0.uses) })
+        encodeIDs(columns.shapeOf)
+    }
+
+    private mutating func encodeRows(_ rows: [Piece]) {
+        encodeIDs(rows.map { Int64($0.count) })
+        for row in rows {
+            lanes.texts.append(row.count) { $0.update(from: row.start, count: row.count) }
+        }
+    }
+
+    private mutating func encodeIDs(_ values: [Int64]) {
+        values.withUnsafeBufferPointer {
+            IntegerColumn.encode(
+                $0,
+                withBounds: false,
+                orders: 1...1,
+                meta: &lanes.meta,
+                lane: &lanes.ids
+            )
+        }
+    }
+
+    private mutating func assemble() -> [Int] {
+        var out = ByteWriter(capacity: 32)
+        out.varint(UInt64(lanes.meta.count))
+        out.varint(UInt64(lanes.numbers.count))
+        out.varint(UInt64(lanes.ids.count))
+        image.removeAll(keepingCapacity: true)
+        image.append(contentsOf: out.bytes)
+        image.append(contentsOf: lanes.meta.bytes)
+        var cuts: [Int] = []
+        for lane in [lanes.numbers, lanes.ids, lanes.texts] {
+            cuts.append(image.count)
+            cuts.append(contentsOf: lane.cuts.map { $0 + image.count })
+            image.append(contentsOf: lane.bytes)
+        }
+        return cuts
+    }
+}
