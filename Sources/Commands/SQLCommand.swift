@@ -71,7 +71,7 @@ enum SQLCommand {
         _ session: inout SQLSession,
         _ output: inout SQLOutput
     ) throws(CommandError) {
-        var lines = LineReader(descriptor: Descriptor.input, lineBytesMax: statementBytesMax)
+        var lines = InputLines(descriptor: Descriptor.input, lineBytesMax: statementBytesMax)
         var text = ""
         while let line = try calling({ () throws(SystemError) in try lines.next() }) {
             text += String(decoding: line, as: UTF8.self) + "\n"
