@@ -124,7 +124,7 @@ let package = Package(
         tests("CommandsTests", ["Commands", "TestKit", "Spool", "Telemetry", "LinuxIO", "Basics"]),
         tests(
             "ConformanceTests",
-            ["NotifyClient", "NotifyProtocol", "TestKit", "LinuxIO", "intel"]
+            ["NotifyClient", "NotifyProtocol", "TestKit", "LinuxIO", "Basics", "intel"]
         ),
         tests("SystemTests", ["TestKit", "LinuxIO", "Basics", "intel"]),
         tests("TidyTests", []),
