@@ -189,7 +189,7 @@ extension BrokerState {
         return false
     }
 
-    /// Subscribers whose waiting events one more post merges into in the time that a post takes,
-    /// about: a frame of 4,096 posts to many would otherwise hold everybody else up for seconds.
-    private static var subscribersPerPost: Int { 4 }
+    /// Subscribers that a post's worth of time reaches, about: a frame of 4,096 posts to many would
+    /// otherwise hold everybody else up for seconds.
+    private static var subscribersPerPost: Int { 2 }
 }

@@ -49,7 +49,10 @@ import Testing
 
     @Test("H: registrations of every kind, posts, states and cancels leave nothing")
     func calls() async {
-        await #expect(processExitsWith: .success) {
+        let ended = await #expect(
+            processExitsWith: .success,
+            observing: [\.standardErrorContent]
+        ) {
             let bus = try Bus()
             let client = try bus.client()
             let queue = DispatchQueue(label: "flat")
@@ -67,11 +70,15 @@ import Testing
                 for token in tokens { try client.cancel(token) }
             }
         }
+        tellAgain(ended)
     }
 
     @Test("H: claims with wills and pools leave nothing")
     func claims() async {
-        await #expect(processExitsWith: .success) {
+        let ended = await #expect(
+            processExitsWith: .success,
+            observing: [\.standardErrorContent]
+        ) {
             let bus = try Bus()
             let client = try bus.client()
             let words = [UInt64](repeating: 7, count: 4096)
@@ -86,11 +93,15 @@ import Testing
                 try client.cancel(claim)
             }
         }
+        tellAgain(ended)
     }
 
     @Test("H: clients that come and go leave nothing")
     func connections() async {
-        await #expect(processExitsWith: .success) {
+        let ended = await #expect(
+            processExitsWith: .success,
+            observing: [\.standardErrorContent]
+        ) {
             let bus = try Bus()
             try Self.expectFlat("clients", bus, rounds: Rounds.count(300, long: 10_000)) { _ in
                 let client = try NotifyClient(path: bus.path)
@@ -101,5 +112,6 @@ import Testing
                 client.close()
             }
         }
+        tellAgain(ended)
     }
 }

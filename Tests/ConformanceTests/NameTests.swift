@@ -22,6 +22,12 @@ func ruledBus(_ rules: String, mode: mode_t = 0o600) throws -> Bus {
 /// Says a figure where somebody reads it: the tests' own output.
 func tell(_ text: String) { StandardError.line("figure: " + text) }
 
+/// Says again what a test that was a process of its own has said.
+func tellAgain(_ ended: ExitTest.Result?) {
+    let text = String(decoding: ended?.standardErrorContent ?? [], as: UTF8.self)
+    for line in text.split(separator: "\n") { StandardError.line(String(line)) }
+}
+
 @Suite struct NameTests {
     @Test("C7: a name that the rules set keeps its state though nobody is registered")
     func pinned() throws {
