@@ -18,7 +18,7 @@ EXTENSION_FLAGS := -c release --product intel_spool --scratch-path .build/extens
     -Xswiftc -static-stdlib -Xlinker -s -Xlinker --gc-sections -Xlinker -z -Xlinker nodelete \
     -Xlinker --version-script=$(CURDIR)/packaging/intel_spool.map
 
-.PHONY: help run test check build library extension bench lint format packages clean
+.PHONY: help run test check sanitize build library extension bench lint format packages clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -31,6 +31,17 @@ test: packages library extension ## run all tests
 
 check: packages lint build ## lint, release build and all tests, with warnings as errors
 	INTEL_WARNINGS_AS_ERRORS=1 $(SWIFT) test --disable-xctest
+
+# Reports go to files, as those of the broker's own processes would be seen by nobody.
+SANITIZED := NotifyBrokerTests|NotifyClientTests|ConformanceTests.(RaceTests|RandomTests)
+REPORTS = halt_on_error=1:log_path=$(CURDIR)/.build/$(1)/report
+sanitize: packages ## the tests of the bus under the thread and address sanitizers: half an hour
+	@mkdir -p .build/tsan .build/asan && rm -f .build/tsan/report.* .build/asan/report.*
+	TSAN_OPTIONS=$(call REPORTS,tsan) INTEL_ROUNDS=$${INTEL_ROUNDS:-100000} $(SWIFT) test \
+	    --sanitize=thread --scratch-path .build/tsan --disable-xctest --filter '$(SANITIZED)'
+	ASAN_OPTIONS=$(call REPORTS,asan) INTEL_ROUNDS=$${INTEL_ROUNDS:-100000} $(SWIFT) test \
+	    --sanitize=address --scratch-path .build/asan --disable-xctest --filter '$(SANITIZED)'
+	@if ls .build/tsan/report.* .build/asan/report.* 2>/dev/null; then exit 1; fi
 
 build: packages library extension $(STATIC) ## the release: .build/release/intel and both libraries
 	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product intel

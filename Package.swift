@@ -145,7 +145,7 @@ let package = Package(
         ),
         tests(
             "ConformanceTests",
-            ["NotifyClient", "NotifyProtocol", "TestKit", "LinuxIO", "intel"]
+            ["NotifyClient", "NotifyProtocol", "TestKit", "LinuxIO", "Basics", "intel"]
         ),
         tests(
             "SystemTests",

@@ -28,6 +28,7 @@ enum AgentCommand {
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         // Before any other thread, so that all of them leave the signals to this one.
         let signals = try Daemon.signals()
+        Environment.raiseDescriptorLimit()
         var options = AgentOptions(
             busPath: Places(arguments).bus,
             busMode: AgentOptions.BusMode(rawValue: arguments.value(busMode) ?? "auto") ?? .auto,

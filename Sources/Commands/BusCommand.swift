@@ -12,6 +12,7 @@ enum BusCommand {
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         let signals = try Daemon.signals()
+        Environment.raiseDescriptorLimit()
         let path = Places(arguments).bus
         var options = BrokerOptions(path: path)
         options.rules = try BusRules.load(arguments)

@@ -18,6 +18,24 @@ public enum Environment {
         kill(pid, 0) == 0 || errno == EPERM
     }
 
+    /// Lets this process open as many descriptors as its hard limit allows.
+    ///
+    /// The soft limit of 1,024 is there for programs that use select(2), which none of ours does.
+    ///
+    /// - Returns: how many it may have open from now on.
+    @discardableResult
+    public static func raiseDescriptorLimit() -> UInt64 {
+        let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(descriptors, &limit) == 0 else { return 0 }
+        if limit.rlim_cur < limit.rlim_max {
+            let before = limit.rlim_cur
+            limit.rlim_cur = limit.rlim_max
+            if setrlimit(descriptors, &limit) != 0 { return UInt64(before) }
+        }
+        return UInt64(limit.rlim_cur)
+    }
+
     /// The one socket that systemd hands to this process (LISTEN_PID, LISTEN_FDS); nil without one.
     public static var handedSocket: Int32? {
         guard Self["LISTEN_PID"] == String(pid), Self["LISTEN_FDS"] == "1" else { return nil }

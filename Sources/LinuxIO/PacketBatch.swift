@@ -24,24 +24,25 @@ public struct PacketBatch: ~Copyable {
         room.deallocate()
     }
 
-    /// Receives the packets that wait, as many as there is room for, and does not wait itself.
+    /// Receives the packets that wait, `most` at the most and as many as there is room for, and
+    /// does not wait itself.
     ///
     /// - Returns: how many came, at least one. A packet of 0 bytes is the end of the connection.
     /// - Throws: `wouldBlock` where none waits.
-    public mutating func receive(from socket: borrowing PacketSocket) throws(SystemError) -> Int {
+    public mutating func receive(
+        from socket: borrowing PacketSocket,
+        most: Int = PacketBatch.countMax
+    ) throws(SystemError) -> Int {
         let came = clinux_receive_many(
             socket.descriptor,
             room.baseAddress,
             stride,
-            Int32(count),
+            Int32(min(count, max(1, most))),
             &lengths
         )
         if came < 0 { throw SystemError("receive") }
         return Int(came)
     }
-
-    /// True if there may be more than the last `receive` brought.
-    public func isFull(_ came: Int) -> Bool { came == count }
 
     /// The bytes of one packet of the last `receive`; nil for one that was longer than its room.
     public func packet(_ index: Int) -> UnsafeRawBufferPointer? {

@@ -16,8 +16,12 @@ final class Account {
     }
 
     /// Takes `cost` posts' worth out of the bucket; false if there is not enough in it.
+    ///
+    /// Nothing costs more than an eighth of a second's worth, or it could never be done.
     @inline(__always)
-    func mayPost(_ cost: Int, now: UInt64) -> Bool { bucket.take(cost, now: now) }
+    func mayPost(_ cost: Int, now: UInt64) -> Bool {
+        bucket.take(cost == 1 ? 1 : min(cost, max(1, limits.postsPerSecond / 8)), now: now)
+    }
 
     /// True once nothing is held any more.
     var isEmpty: Bool {

@@ -7,6 +7,13 @@ internal import NotifyProtocol
 struct Broker: ~Copyable {
     /// Frames that one connection may have served before the others get their turn.
     static let framesPerTurn = 64
+    /// Time that one connection's frames may take before the others get their turn, ns.
+    ///
+    /// Frames differ by a factor of a thousand: a listing looks at every name, a post may go to a
+    /// thousand. Whoever has used it up is served one frame a turn, as long as it takes so long.
+    static let turnNanoseconds: UInt64 = 100_000
+    /// How long the broker listens to nobody when no descriptor is left, unless one is freed, ns.
+    static let pauseNanoseconds: UInt64 = 100_000_000
     /// Frames that one system call receives: so many answers, of 64 KiB at the most, may wait for a
     /// client that does not read.
     static let framesPerCall = 8
@@ -21,8 +28,8 @@ struct Broker: ~Copyable {
     private var sockets: [UInt64: Client] = [:]
     private var batch = PacketBatch(count: Broker.framesPerCall, bytes: Frames.bytesMax)
     private let clock = Clock.system
-    /// No descriptor was left for the next connection: it waits until one is free.
-    private var isFull = false
+    /// Until when nobody is accepted, as no descriptor was left for the next connection.
+    private var fullUntil: UInt64?
 
     /// A connection's socket and what could not be sent to it yet.
     private final class Client {
@@ -30,6 +37,8 @@ struct Broker: ~Copyable {
         /// Frames that wait for room; while they do, nothing more is read from this client.
         var outgoing: [BrokerState.Outgoing] = []
         var isBlocked = false
+        /// Frames that one call receives: fewer from whoever has used up a turn's time.
+        var framesPerCall = Broker.framesPerCall
 
         init(_ socket: consuming PacketSocket) {
             self.socket = socket
@@ -106,10 +115,18 @@ struct Broker: ~Copyable {
                 default: serve(event.tag, event.readiness)
                 }
             }
-            nextTick = state.tick(now: clock.boot())
+            let now = clock.boot()
+            nextTick = state.tick(now: now)
+            if let end = fullUntil {
+                if end <= now { listenAgain() } else { nextTick = min(nextTick ?? end, end) }
+            }
             flush()
         }
         if isPathOurs { try? Files.remove(path) }
+        let waits = state.figures.outOfDescriptors
+        if waits > 0 {
+            StandardError.line("intel bus: \(waits) times no descriptor was left to accept with")
+        }
     }
 
     private func timeout(_ next: UInt64?) -> Int32 {
@@ -126,13 +143,27 @@ struct Broker: ~Copyable {
                 guard let next = try listener.accept() else { return }
                 accepted = next
             } catch {
-                // No descriptor is left. Listening on would only turn in circles.
-                isFull = true
-                poller.remove(listener.descriptor)
-                return
+                return pause(error)
             }
             add(accepted)
         }
+    }
+
+    /// No descriptor is left: whoever connects waits in the backlog.
+    ///
+    /// Listening on would only turn in circles.
+    private mutating func pause(_ error: SystemError) {
+        if state.figures.outOfDescriptors == 0 {
+            StandardError.line("intel bus: \(error), new connections wait")
+        }
+        state.noteOutOfDescriptors()
+        fullUntil = clock.boot() + Self.pauseNanoseconds
+        poller.remove(listener.descriptor)
+    }
+
+    private mutating func listenAgain() {
+        fullUntil = nil
+        try? poller.add(listener.descriptor, tag: Self.listenerTag)
     }
 
     private mutating func add(_ accepted: consuming PacketSocket) {
@@ -158,10 +189,12 @@ struct Broker: ~Copyable {
         if readiness.contains(.writable) { unblock(number, client) }
         if !client.outgoing.isEmpty { return }
         var served = 0
+        let start = clock.boot()
         while served < Self.framesPerTurn {
+            let most = client.framesPerCall
             let came: Int
             do throws(SystemError) {
-                came = try batch.receive(from: client.socket)
+                came = try batch.receive(from: client.socket, most: most)
             } catch {
                 if !error.wouldBlock { close(number, client) }
                 return
@@ -174,8 +207,10 @@ struct Broker: ~Copyable {
                 if served == 0 { flush() }
                 served += 1
             }
+            let isLong = clock.boot() - start > Self.turnNanoseconds
+            client.framesPerCall = isLong ? 1 : Self.framesPerCall
             // What came is served, read or not; nothing more is taken from who does not read.
-            if !client.outgoing.isEmpty || !batch.isFull(came) { return }
+            if isLong || !client.outgoing.isEmpty || came < most { return }
         }
     }
 
@@ -268,8 +303,6 @@ struct Broker: ~Copyable {
         poller.remove(client.socket.descriptor)
         sockets[number] = nil
         state.disconnect(number, now: clock.boot())
-        guard isFull else { return }
-        isFull = false
-        try? poller.add(listener.descriptor, tag: Self.listenerTag)
+        if fullUntil != nil { listenAgain() }
     }
 }

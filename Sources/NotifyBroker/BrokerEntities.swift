@@ -15,6 +15,8 @@ final class Connection {
     /// The registration that was spoken of last: often the next one too.
     var latest: Subscription?
     var waiting = WaitingList()
+    /// Its registrations with an event, those that are suspended included.
+    var held = 0
     /// Numbers of the memory files that it was given, beside the common one.
     var memories: Set<Int> = []
     var report = ConnectionReport()
@@ -47,7 +49,7 @@ final class Subscription {
     var claim: Claim?
     var suspensions = 0
     /// The one event that may wait: later posts merge into it.
-    var pending: NotifyEvent?
+    private(set) var pending: NotifyEvent?
     /// Where it stands in `Name.listeners` or `Name.others`.
     var place = 0
     /// Its neighbours in the connection's waiting list.
@@ -67,6 +69,24 @@ final class Subscription {
         self.name = name
         self.delivers = delivers
         self.mayWrite = mayWrite
+    }
+
+    /// Lets an event wait in place of the one before, if there was one.
+    @inline(__always)
+    func hold(_ event: NotifyEvent) {
+        if pending == nil {
+            connection.held += 1
+            name.waiting += 1
+        }
+        pending = event
+    }
+
+    /// The waiting event was sent, or nobody is there for it any more.
+    func letGo() {
+        guard pending != nil else { return }
+        pending = nil
+        connection.held -= 1
+        name.waiting -= 1
     }
 }
 
@@ -148,6 +168,8 @@ final class Name {
     /// CLOCK_BOOTTIME, ns, of the last set; 0 if there was none.
     var stateTime: UInt64 = 0
     var merged: UInt64 = 0
+    /// Listeners that have an event waiting.
+    var waiting = 0
     var poolBase = 0
     var poolCount = 0
     /// Whose names and pool words it counts among.
@@ -248,7 +270,8 @@ final class Claim {
 
     /// True for the process that held it, on whatever connection.
     func isHeld(by other: Identity) -> Bool {
-        identity.pid == other.pid && identity.uid == other.uid
+        // Without its start a process cannot be told from a later one with the same number.
+        identity.pid == other.pid && identity.uid == other.uid && identity.startTime != 0
             && identity.startTime == other.startTime
     }
 }

@@ -32,9 +32,9 @@ extension BrokerState {
                 event.merged = before.merged &+ 1
                 // That the claimer has gone is not hidden by whoever posts next.
                 if cause == .post { event.cause = before.cause }
-                subscription.pending = event
+                subscription.hold(event)
             } else {
-                subscription.pending = event
+                subscription.hold(event)
                 if subscription.suspensions == 0 { enqueue(subscription) }
             }
         }
@@ -98,7 +98,7 @@ extension BrokerState {
         for _ in 0..<count {
             guard let first = connection.waiting.first else { return }
             connection.waiting.remove(first)
-            first.pending = nil
+            first.letGo()
             connection.report.delivered += 1
         }
     }

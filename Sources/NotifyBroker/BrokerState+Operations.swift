@@ -39,12 +39,12 @@ extension BrokerState {
             return .ok
         case .setAndPost:
             // Both, or neither: a post over the quota does not leave its state behind.
-            guard mayPost(connection, now: now) else { return .overQuota }
+            guard mayPost(name, connection, now: now) else { return .overQuota }
             name.set(head.u64(frame, 8), now: now)
             post(name, by: connection, cause: .post)
             return .ok
         case .post:
-            guard mayPost(connection, now: now) else { return .overQuota }
+            guard mayPost(name, connection, now: now) else { return .overQuota }
             post(name, by: connection, cause: .post)
             return .ok
         default:
@@ -90,8 +90,7 @@ extension BrokerState {
             let page = NamePage(prefix: prefix, suffix: suffix, after: after)
             return list(page, isLong: true, connection, &writer, now: now)
         case .connections(let after):
-            listConnections(after, connection, &writer)
-            return .ok
+            return listConnections(after, connection, &writer, now: now)
         case .inspect(let token):
             guard let subscription = connection.registration(token) else { return .invalidToken }
             info(subscription.name).append(to: &writer)
@@ -117,7 +116,7 @@ extension BrokerState {
             return .notAuthorized
         }
         if let claim = name.claim, claim.connection != connection.number { return .notAuthorized }
-        guard mayPost(connection, now: now) else { return .overQuota }
+        guard mayPost(name, connection, now: now) else { return .overQuota }
         name.claim?.renewedAt = now
         post(name, by: connection, cause: .post)
         return .ok
@@ -150,7 +149,9 @@ extension BrokerState {
         guard refusal == .ok else { return refusal }
         let isCurrent = wanted.number == name.stateNumber
         if isCurrent {
-            if wanted.posts, !mayPost(subscription.connection, now: now) { return .overQuota }
+            if wanted.posts, !mayPost(name, subscription.connection, now: now) {
+                return .overQuota
+            }
             name.set(wanted.state, now: now)
             if wanted.posts { post(name, by: subscription.connection, cause: .post) }
         }
@@ -177,13 +178,18 @@ extension BrokerState {
         return subscription.name.claim == nil ? .invalidRequest : .ok
     }
 
-    /// Takes a post out of the sender's quota.
+    /// Takes a post out of the sender's quota: the more subscribers, the more it costs.
     @inline(__always)
-    func mayPost(_ connection: Connection, now: UInt64) -> Bool {
-        if connection.account.mayPost(1, now: now), connection.user.mayPost(1, now: now) {
+    func mayPost(_ name: Name, _ connection: Connection, now: UInt64) -> Bool {
+        let cost = 1 + name.listeners.count / Self.subscribersPerPost
+        if connection.account.mayPost(cost, now: now), connection.user.mayPost(cost, now: now) {
             return true
         }
         connection.report.quotaHits.posts &+= 1
         return false
     }
+
+    /// Subscribers that a post's worth of time reaches, about: a frame of 4,096 posts to many would
+    /// otherwise hold everybody else up for seconds.
+    private static var subscribersPerPost: Int { 2 }
 }

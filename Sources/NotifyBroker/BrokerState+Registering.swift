@@ -275,7 +275,7 @@ extension BrokerState {
         connection.registrations[subscription.token] = nil
         if connection.latest === subscription { connection.latest = nil }
         connection.waiting.remove(subscription)
-        subscription.pending = nil
+        subscription.letGo()
         connection.account.registrations -= 1
         connection.user.registrations -= 1
         name.remove(subscription)

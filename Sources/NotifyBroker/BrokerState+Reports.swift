@@ -12,7 +12,8 @@ struct NamePage {
         let text = name.utf8
         return text.starts(with: prefix.utf8)
             && text.reversed().starts(with: suffix.utf8.reversed())
-            && after.utf8.lexicographicallyPrecedes(text)
+            // After nothing is from the start: an empty name comes before all others.
+            && (after.isEmpty || after.utf8.lexicographicallyPrecedes(text))
     }
 }
 
@@ -47,7 +48,7 @@ extension BrokerState {
             info: info(name),
             registrations: UInt32(clamping: name.listeners.count + name.others.count),
             subscribers: UInt32(clamping: name.listeners.count),
-            waiting: UInt32(clamping: name.listeners.count { $0.pending != nil }),
+            waiting: UInt32(clamping: name.waiting),
             deadline: UInt32(clamping: (name.claim?.deadline ?? 0) / 1_000_000),
             merged: name.merged,
             endsAt: name.claim?.endsAt ?? 0
@@ -57,19 +58,14 @@ extension BrokerState {
     /// Appends a page of names that the asker may read.
     ///
     /// Looking at all names is work that others wait for: it is taken out of the asker's posts.
-    func list(
+    mutating func list(
         _ page: NamePage,
         isLong: Bool,
         _ connection: Connection,
         _ writer: inout ByteWriter,
         now: UInt64
     ) -> NotifyStatus {
-        let cost = names.count / Self.namesPerPost
-        guard connection.account.mayPost(cost, now: now), connection.user.mayPost(cost, now: now)
-        else {
-            connection.report.quotaHits.posts &+= 1
-            return .overQuota
-        }
+        guard mayLook(at: names.count, connection, now: now) else { return .overQuota }
         var found = PageSelector(countMax: Self.entriesMax)
         for name in names.values where page.includes(name.text) {
             guard name.access.rights(of: connection.identity).contains(.read) else { continue }
@@ -94,14 +90,39 @@ extension BrokerState {
         return .ok
     }
 
+    /// Whether a listing may look at so many names or connections.
+    ///
+    /// All that a frame asks for is done before anybody else's turn: after the first listing of a
+    /// frame the others share a number of looks, and each is paid for as so many posts.
+    private mutating func mayLook(at count: Int, _ connection: Connection, now: UInt64) -> Bool {
+        looks += count
+        let isFirst = looks == count
+        let cost = count / Self.looksPerPost
+        if isFirst || looks <= Self.looksPerFrame,
+            connection.account.mayPost(cost, now: now), connection.user.mayPost(cost, now: now)
+        {
+            return true
+        }
+        connection.report.quotaHits.posts &+= 1
+        return false
+    }
+
     /// How many names a listing looks at in the time that a post takes, about.
-    private static var namesPerPost: Int { 64 }
+    private static var looksPerPost: Int { 64 }
+    /// Names and connections that the listings of one frame look at: a millisecond or two.
+    static var looksPerFrame: Int { 1 << 14 }
     /// Names of one page at the most: the shortest ones fill half a frame.
     private static var entriesMax: Int { 512 }
 
     /// Appends a page of connections: all of them for user 0 and the broker's own, one's own user's
     /// for everybody else.
-    func listConnections(_ after: UInt64, _ asker: Connection, _ writer: inout ByteWriter) {
+    mutating func listConnections(
+        _ after: UInt64,
+        _ asker: Connection,
+        _ writer: inout ByteWriter,
+        now: UInt64
+    ) -> NotifyStatus {
+        guard mayLook(at: connections.count, asker, now: now) else { return .overQuota }
         let isMaster = asker.identity.uid == 0 || asker.identity.uid == owner
         let countMax = Frames.bytesMax / 2 / ConnectionReport.bytes
         let found = connections.values
@@ -119,12 +140,11 @@ extension BrokerState {
             report.uid = connection.identity.uid
             report.gid = connection.identity.gid
             report.registrations = UInt32(clamping: connection.registrations.count)
-            report.waiting = UInt32(
-                clamping: connection.registrations.values.count { $0.pending != nil }
-            )
+            report.waiting = UInt32(clamping: connection.held)
             report.poolWords = UInt64(connection.account.poolWords)
             report.append(to: &writer)
         }
+        return .ok
     }
 }
 

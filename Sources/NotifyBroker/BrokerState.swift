@@ -21,6 +21,8 @@ public struct BrokerFigures: Equatable, Sendable {
     public var overQuota: UInt64 = 0
     /// Claims that ended by their deadline.
     public var expired: UInt64 = 0
+    /// Times that a connection had to wait because no descriptor was left.
+    public var outOfDescriptors: UInt64 = 0
 }
 
 /// All that the broker decides, without a socket: frames in; answers, events and memory writes out.
@@ -70,6 +72,8 @@ public struct BrokerState {
     var timers = TimerQueue()
     /// Connections that have events waiting since the last look.
     var dirty: [Connection] = []
+    /// Names and connections that listings of the frame at hand have looked at.
+    var looks = 0
     /// Memory files that go along with the answer that is being written.
     var handouts: [RegisterMemory] = []
     private var lastConnection: UInt64 = 0
@@ -139,6 +143,9 @@ public struct BrokerState {
         connection.user.connections -= 1
         forgetIfEmpty(connection.user, connection.identity.uid)
     }
+
+    /// Counts a connection that waits because no descriptor was left for it.
+    mutating func noteOutOfDescriptors() { figures.outOfDescriptors += 1 }
 
     /// Forgets a user who has nothing here any more.
     mutating func forgetIfEmpty(_ user: Account, _ uid: UInt32) {
@@ -214,6 +221,7 @@ public struct BrokerState {
         // Taken out, so that operations may write to it; most quiet frames never do.
         var answer = AnswerWriter(scratch, header)
         scratch = ByteWriter()
+        looks = 0
         var offset = Frames.headerBytes
         for _ in 0..<count {
             guard let head = OperationHead(frame, at: offset) else { break }

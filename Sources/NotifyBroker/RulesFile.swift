@@ -94,7 +94,7 @@ public enum RulesFile {
         case ("claimed", _): throw Reason(text: "expected 'claimed PREFIX GID rwrwrw'")
         case ("set", 2...3):
             guard Frames.isValid(name: words[1]) else {
-                throw Reason(text: "a name has 1 to 511 bytes")
+                throw Reason(text: "a name has 511 bytes at the most")
             }
             found.pinned.append(
                 AccessRules.Pinned(

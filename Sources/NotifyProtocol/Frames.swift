@@ -85,8 +85,8 @@ public enum Frames {
         writer.patch(u32: UInt32(writer.count), at: 4)
     }
 
-    /// True for a name that the bus takes: 1 to 511 bytes, no NUL.
+    /// True for a name that the bus takes: up to 511 bytes, no NUL; the empty one is a name too.
     public static func isValid(name: String) -> Bool {
-        (1...nameBytesMax).contains(name.utf8.count) && !name.utf8.contains(0)
+        name.utf8.count <= nameBytesMax && !name.utf8.contains(0)
     }
 }

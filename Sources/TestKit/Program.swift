@@ -18,9 +18,10 @@ public final class Program {
     private let folder: TemporaryFolder
     private var inputEnd: FileDescriptor?
 
-    /// The path of `intel`: beside the test bundle.
+    /// The path of `intel`: beside the test bundle, or what `INTEL_PROGRAM` says.
     public static var path: String {
-        Files.parent(
+        if let given = Environment["INTEL_PROGRAM"] { return given }
+        return Files.parent(
             of: Environment.executable.hasSuffix("swiftpm-testing-helper")
                 ? bundle : Environment.executable
         ) + "/intel"

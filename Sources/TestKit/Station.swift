@@ -25,10 +25,15 @@ public final class Station {
     }
 
     /// Starts the broker alone and waits until it listens.
-    public func startBus() throws(SystemError) {
-        bus = try Program(["bus"], environment: environment)
+    public func startBus(_ more: [String] = []) throws(SystemError) {
+        bus = try Program(["bus"] + more, environment: environment)
         _ = eventually { bus?.errorSoFar.contains("listening") ?? true }
     }
+
+    /// What the broker has said on standard error.
+    public var busSaid: String { bus?.errorSoFar ?? "" }
+    /// The broker's process id; 0 if it does not run.
+    public var busPid: Int32 { bus?.pid ?? 0 }
 
     /// What the agent has said on standard error.
     public var agentSaid: String { agent?.errorSoFar ?? "" }

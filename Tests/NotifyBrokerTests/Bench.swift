@@ -63,7 +63,7 @@ final class Bench {
     func connect(pid: Int32 = 1, uid: UInt32 = 0, gid: UInt32 = 0, groups: [UInt32] = [])
         -> UInt64
     {
-        connect(Identity(pid: pid, uid: uid, gid: gid, groups: groups)) ?? 0
+        connect(Identity(pid: pid, uid: uid, gid: gid, groups: groups, startTime: 1)) ?? 0
     }
 
     func connect(_ identity: Identity, now: UInt64 = 0) -> UInt64? {

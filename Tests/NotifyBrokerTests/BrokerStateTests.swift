@@ -76,7 +76,7 @@ import Testing
         let long = String(repeating: "x", count: 512)
         let statuses = bench.apply(
             [
-                .register(1, "a"), .register(1, "b"), .register(2, ""), .register(3, long),
+                .register(1, "a"), .register(1, "b"), .register(2, "a\0"), .register(3, long),
                 .post(token: 9), .set(token: 1, state: 3),
             ],
             from: one

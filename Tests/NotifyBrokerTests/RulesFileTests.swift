@@ -47,7 +47,7 @@ import Testing
         ("set a 1 2", 1, "expected 'set NAME [STATE]'"),
         ("set a 18446744073709551616", 1, "'18446744073709551616' is no 64-bit number"),
         ("set a x", 1, "'x' is no 64-bit number"),
-        ("set \(String(repeating: "n", count: 512))", 1, "a name has 1 to 511 bytes"),
+        ("set \(String(repeating: "n", count: 512))", 1, "a name has 511 bytes at the most"),
         ("claimed a. adm", 1, "expected 'claimed PREFIX GID rwrwrw'"),
         ("monitor a /etc/localtime", 1, "'monitor' is not supported"),
         ("quit", 1, "unknown rule 'quit'"),
