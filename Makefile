@@ -11,7 +11,10 @@ LIBRARY_FLAGS := -c release --product intel-notify --scratch-path .build/notify 
     -Xswiftc -static-stdlib -Xlinker -s -Xlinker --gc-sections -Xlinker -soname=libintel-notify.so.1 \
     -Xlinker --version-script=$(CURDIR)/packaging/libintel-notify.map -Xlinker -z -Xlinker nodelete
 
-.PHONY: help run test check build library bench lint format packages clean
+# Optimized; the checks for overflow and bounds are in a release too.
+FUZZ_FLAGS := -c release --sanitize=fuzzer --scratch-path .build/fuzz
+
+.PHONY: help run test check build library bench fuzz lint format packages clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -37,11 +40,16 @@ library: packages ## the C library of the bus: libintel-notify.so, see Sources/C
 bench: build .build/relay ## the figures: bus, spool, size, memory, start-up
 	@Benchmarks/run .build/release .build/relay
 
+fuzz: packages ## libFuzzer on the frames and on the broker, each for FUZZ_SECONDS (60)
+	INTEL_FUZZ=1 $(SWIFT) build $(FUZZ_FLAGS) --product fuzz-frames
+	INTEL_FUZZ=1 $(SWIFT) build $(FUZZ_FLAGS) --product fuzz-broker
+	@Fuzz/run .build/fuzz/release
+
 lint: ## check the format, changing nothing
-	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks Fuzz Package.swift
 
 format: ## put the format right
-	$(SWIFT) format format --in-place --recursive Sources Tests Benchmarks Package.swift
+	$(SWIFT) format format --in-place --recursive Sources Tests Benchmarks Fuzz Package.swift
 
 packages: ## install what Debian packages are missing
 	@packaging/install-packages

@@ -1,14 +1,14 @@
-import Basics
-import Glibc
-import NotifyBroker
-import NotifyProtocol
+internal import Basics
+internal import Glibc
+package import NotifyBroker
+package import NotifyProtocol
 
 /// Memory of a broker under test: plain, since nobody maps it.
-final class PlainMemory: BusMemory {
-    let bytes: UnsafeMutableRawBufferPointer
-    let descriptor: Int32 = -1
+package final class PlainMemory: BusMemory {
+    package let bytes: UnsafeMutableRawBufferPointer
+    package let descriptor: Int32 = -1
 
-    init(_ layout: MemoryLayoutOfBus) {
+    package init(_ layout: MemoryLayoutOfBus) {
         // Zeros that cost memory only where they are written: a file of pools is large.
         bytes = UnsafeMutableRawBufferPointer(
             start: calloc(layout.bytes, 1),
@@ -20,12 +20,12 @@ final class PlainMemory: BusMemory {
 }
 
 /// One result of a request.
-struct Answered: Equatable {
-    var status: UInt32
-    var body: [UInt8]
+package struct Answered: Equatable {
+    package var status: UInt32
+    package var body: [UInt8]
 
     /// What it says of a name.
-    var info: NameInfo? {
+    package var info: NameInfo? {
         body.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             return try? NameInfo(from: &reader)
@@ -34,14 +34,14 @@ struct Answered: Equatable {
 }
 
 /// A broker's state on memory of its own, and connections on it.
-final class Bench {
-    static let layout = MemoryLayoutOfBus(slots: 64, poolWords: 8192)
-    let memory: PlainMemory
-    var state: BrokerState
+package final class Bench {
+    package static let layout = MemoryLayoutOfBus(slots: 64, poolWords: 8192)
+    package let memory: PlainMemory
+    package var state: BrokerState
     /// Memory files that came along, by the connection that got them.
-    var given: [UInt64: [any BusMemory]] = [:]
+    package var given: [UInt64: [any BusMemory]] = [:]
 
-    init(
+    package init(
         layout: MemoryLayoutOfBus = Bench.layout,
         rules: AccessRules = AccessRules(),
         owner: UInt32 = 0,
@@ -60,13 +60,13 @@ final class Bench {
         )
     }
 
-    func connect(pid: Int32 = 1, uid: UInt32 = 0, gid: UInt32 = 0, groups: [UInt32] = [])
+    package func connect(pid: Int32 = 1, uid: UInt32 = 0, gid: UInt32 = 0, groups: [UInt32] = [])
         -> UInt64
     {
         connect(Identity(pid: pid, uid: uid, gid: gid, groups: groups)) ?? 0
     }
 
-    func connect(_ identity: Identity, now: UInt64 = 0) -> UInt64? {
+    package func connect(_ identity: Identity, now: UInt64 = 0) -> UInt64? {
         guard let number = state.connect(identity, now: now) else { return nil }
         var hello = ByteWriter()
         Frames.Header(.hello, count: 0, serial: 0).append(to: &hello)
@@ -78,12 +78,13 @@ final class Bench {
     }
 
     /// The statuses of one request.
-    func apply(_ operations: [Operation], from number: UInt64, now: UInt64 = 0) -> [UInt32] {
+    package func apply(_ operations: [Operation], from number: UInt64, now: UInt64 = 0) -> [UInt32]
+    {
         ask(operations, from: number, now: now).map(\.status)
     }
 
     /// The results of one request; none for a quiet one that was not refused.
-    func ask(
+    package func ask(
         _ operations: [Operation],
         from number: UInt64,
         now: UInt64 = 0,
@@ -91,16 +92,22 @@ final class Bench {
     ) -> [Answered] {
         let frame = Self.request(operations, isQuiet: isQuiet)
         let reply = frame.withUnsafeBytes { state.receive($0, from: number, now: now) }
-        switch reply {
-        case .answer(let frame): return Self.results(frame)
-        case .frames(let frames):
+        if case .frames(let frames) = reply {
             given[number, default: []] += frames.compactMap(\.memory)
-            return frames.last.map { Self.results($0.frame) } ?? []
-        default: return []
+        }
+        return Self.answered(reply)
+    }
+
+    /// The results in a reply; none where nothing was answered.
+    package static func answered(_ reply: BrokerState.Reply) -> [Answered] {
+        switch reply {
+        case .answer(let frame): results(frame)
+        case .frames(let frames): frames.last.map { results($0.frame) } ?? []
+        default: []
         }
     }
 
-    static func request(_ operations: [Operation], isQuiet: Bool = false) -> [UInt8] {
+    package static func request(_ operations: [Operation], isQuiet: Bool = false) -> [UInt8] {
         var writer = ByteWriter()
         Frames.Header(.request, count: operations.count, serial: 1, flags: isQuiet ? 1 : 0)
             .append(to: &writer)
@@ -123,7 +130,7 @@ final class Bench {
     }
 
     /// Takes all events that wait for a connection.
-    func events(_ number: UInt64) -> [NotifyEvent] {
+    package func events(_ number: UInt64) -> [NotifyEvent] {
         _ = state.takeDirty()
         guard let (frame, count) = state.eventsFrame(for: number) else { return [] }
         state.confirmEvents(for: number, count: count)
@@ -136,16 +143,29 @@ final class Bench {
         }
     }
 
-    /// The names that a listing gives, page by page.
-    func names(_ number: UInt64, prefix: String = "", suffix: String = "", now: UInt64 = 0)
-        -> [String]
-    {
-        var found: [String] = []
+    /// The names that a listing gives.
+    package func names(
+        _ number: UInt64,
+        prefix: String = "",
+        suffix: String = "",
+        now: UInt64 = 0
+    ) -> [String] {
+        reports(number, prefix: prefix, suffix: suffix, now: now).map(\.info.name)
+    }
+
+    /// What a listing gives, page by page.
+    package func reports(
+        _ number: UInt64,
+        prefix: String = "",
+        suffix: String = "",
+        now: UInt64 = 0
+    ) -> [NameReport] {
+        var found: [NameReport] = []
         while true {
             let operation = Operation.who(
                 prefix: prefix,
                 suffix: suffix,
-                after: found.last ?? ""
+                after: found.last?.info.name ?? ""
             )
             let body = ask([operation], from: number, now: now).first?.body ?? []
             let hasMore = body.withUnsafeBytes { bytes -> Bool in
@@ -154,12 +174,13 @@ final class Bench {
                     return false
                 }
                 for _ in 0..<count {
-                    guard (try? NameReport(from: &reader)) != nil,
+                    guard var report = try? NameReport(from: &reader),
                         let length = try? reader.u16(),
                         let name = try? reader.text(Int(length))
                     else { return false }
                     _ = try? reader.raw((8 - (Int(length) + 2) % 8) % 8)
-                    found.append(name)
+                    report.info.name = name
+                    found.append(report)
                 }
                 return more != 0
             }
@@ -170,11 +191,13 @@ final class Bench {
 
 /// Operations in few words.
 extension Operation {
-    static func register(_ token: UInt32, _ name: String, delivers: Bool = true) -> Operation {
+    package static func register(_ token: UInt32, _ name: String, delivers: Bool = true)
+        -> Operation
+    {
         .register(Registration(token: token, name: name, delivers: delivers))
     }
 
-    static func claim(
+    package static func claim(
         _ token: UInt32,
         _ name: String,
         linger: UInt32 = 0,
