@@ -14,6 +14,7 @@ extension NotifyClient {
         state value: UInt64,
         posts: Bool = false
     ) throws(NotifyStatus) -> (isSet: Bool, info: NameInfo) {
+        try mayAsk()
         var batch = NotifyBatch()
         batch.append(
             .compareAndSet(
@@ -120,6 +121,7 @@ extension NotifyClient {
     }
 
     private func page(_ operation: Operation) throws(NotifyStatus) -> [UInt8] {
+        try mayAsk()
         var batch = NotifyBatch()
         batch.append(operation)
         let result = RequestResult.read(try request(batch))?.first
