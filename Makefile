@@ -14,7 +14,7 @@ LIBRARY_FLAGS := -c release --product intel-notify --scratch-path .build/notify 
 # Optimized; the checks for overflow and bounds are in a release too.
 FUZZ_FLAGS := -c release --sanitize=fuzzer --scratch-path .build/fuzz
 
-.PHONY: help run test check build library bench fuzz lint format packages clean
+.PHONY: help run test check build library bench fuzz docs lint format packages clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -44,6 +44,15 @@ fuzz: packages ## libFuzzer on the frames and on the broker, each for FUZZ_SECON
 	INTEL_FUZZ=1 $(SWIFT) build $(FUZZ_FLAGS) --product fuzz-frames
 	INTEL_FUZZ=1 $(SWIFT) build $(FUZZ_FLAGS) --product fuzz-broker
 	@Fuzz/run .build/fuzz/release
+
+docs: packages ## the documentation of Notify, in .build/docs/Notify.doccarchive; a warning fails
+	@mkdir -p .build/docs/symbols
+	$(SWIFT) build --scratch-path .build/docs --target NotifyClient -Xswiftc -emit-symbol-graph \
+	    -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/.build/docs/symbols
+	@find .build/docs/symbols -type f ! -name NotifyClient.symbols.json -delete
+	docc convert Sources/NotifyClient/Notify.docc --warnings-as-errors \
+	    --additional-symbol-graph-dir .build/docs/symbols --fallback-display-name Notify \
+	    --fallback-bundle-identifier intel.notify --output-dir .build/docs/Notify.doccarchive
 
 lint: ## check the format, changing nothing
 	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks Fuzz Package.swift
