@@ -18,7 +18,10 @@ EXTENSION_FLAGS := -c release --product intel_spool --scratch-path .build/extens
     -Xswiftc -static-stdlib -Xlinker -s -Xlinker --gc-sections -Xlinker -z -Xlinker nodelete \
     -Xlinker --version-script=$(CURDIR)/packaging/intel_spool.map
 
-.PHONY: help run test check sanitize build library extension bench lint format packages clean
+# Optimized; the checks for overflow and bounds are in a release too.
+FUZZ_FLAGS := -c release --sanitize=fuzzer --scratch-path .build/fuzz
+
+.PHONY: help run test check sanitize build library extension bench fuzz docs lint format packages clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -60,11 +63,25 @@ extension: packages $(STATIC) ## SQLite's loadable extension: .build/extension/i
 bench: build .build/relay ## the figures: bus, spool, size, memory, start-up
 	@Benchmarks/run .build/release .build/relay
 
+fuzz: packages ## libFuzzer on the frames and on the broker, each for FUZZ_SECONDS (60)
+	INTEL_FUZZ=1 $(SWIFT) build $(FUZZ_FLAGS) --product fuzz-frames
+	INTEL_FUZZ=1 $(SWIFT) build $(FUZZ_FLAGS) --product fuzz-broker
+	@Fuzz/run .build/fuzz/release
+
+docs: packages ## the documentation of Notify, in .build/docs/Notify.doccarchive; a warning fails
+	@mkdir -p .build/docs/symbols
+	$(SWIFT) build --scratch-path .build/docs --target NotifyClient -Xswiftc -emit-symbol-graph \
+	    -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/.build/docs/symbols
+	@find .build/docs/symbols -type f ! -name NotifyClient.symbols.json -delete
+	docc convert Sources/NotifyClient/Notify.docc --warnings-as-errors \
+	    --additional-symbol-graph-dir .build/docs/symbols --fallback-display-name Notify \
+	    --fallback-bundle-identifier intel.notify --output-dir .build/docs/Notify.doccarchive
+
 lint: ## check the format, changing nothing
-	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks Fuzz Package.swift
 
 format: ## put the format right
-	$(SWIFT) format format --in-place --recursive Sources Tests Benchmarks Package.swift
+	$(SWIFT) format format --in-place --recursive Sources Tests Benchmarks Fuzz Package.swift
 
 packages: ## install what Debian packages are missing
 	@packaging/install-packages

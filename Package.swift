@@ -23,6 +23,20 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+// What libFuzzer runs: see `make fuzz`. Its programs have no main of their own, so they are here
+// only where they are asked for.
+let fuzzers: [Target] =
+    Context.environment["INTEL_FUZZ"] == nil
+    ? []
+    : [("fuzz-frames", "Fuzz/Frames"), ("fuzz-broker", "Fuzz/Broker")].map { name, path in
+        .executableTarget(
+            name: name,
+            dependencies: ["FuzzEntries"],
+            path: path,
+            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
+        )
+    }
+
 let package = Package(
     name: "intel",
     products: [
@@ -116,10 +130,19 @@ let package = Package(
                 "Telemetry", "LinuxIO", "Basics",
             ]
         ),
+        .target(
+            name: "FuzzEntries",
+            dependencies: ["NotifyBroker", "NotifyProtocol", "Basics"],
+            path: "Fuzz/Entries",
+            swiftSettings: settings
+        ),
         tests("BasicsTests", ["Basics"]),
         tests("LinuxIOTests", ["LinuxIO", "Basics"]),
         tests("NotifyProtocolTests", ["NotifyProtocol", "LinuxIO", "Basics"]),
-        tests("NotifyBrokerTests", ["NotifyBroker", "NotifyProtocol", "LinuxIO", "Basics"]),
+        tests(
+            "NotifyBrokerTests",
+            ["NotifyBroker", "NotifyProtocol", "FuzzEntries", "LinuxIO", "Basics"]
+        ),
         tests(
             "NotifyClientTests",
             ["NotifyClient", "NotifyProtocol", "NotifyBroker", "TestKit", "LinuxIO"]
@@ -152,6 +175,6 @@ let package = Package(
             ["InternalNotification", "TestKit", "Spool", "Telemetry", "LinuxIO", "Basics", "intel"]
         ),
         tests("TidyTests", []),
-    ],
+    ] + fuzzers,
     swiftLanguageModes: [.v6]
 )

@@ -3,9 +3,9 @@ public import NotifyProtocol
 
 /// What this bus adds for several writers and for whoever looks at it.
 extension NotifyClient {
-    /// Sets the state if nobody has since `number` (`NameInfo.stateNumber`, an event's).
+    /// Sets the state if nobody has since `number` (`NameInfo.stateNumber`, an event's), and with
+    /// `posts` posts it where it is set.
     ///
-    /// - Parameter posts: post as well, if it is set.
     /// - Returns: whether it was set, and what the name holds now: after a conflict the state and
     ///   the number for the next try.
     public func compareAndSet(
@@ -14,6 +14,7 @@ extension NotifyClient {
         state value: UInt64,
         posts: Bool = false
     ) throws(NotifyStatus) -> (isSet: Bool, info: NameInfo) {
+        try mayAsk()
         var batch = NotifyBatch()
         batch.append(
             .compareAndSet(
@@ -120,6 +121,7 @@ extension NotifyClient {
     }
 
     private func page(_ operation: Operation) throws(NotifyStatus) -> [UInt8] {
+        try mayAsk()
         var batch = NotifyBatch()
         batch.append(operation)
         let result = RequestResult.read(try request(batch))?.first

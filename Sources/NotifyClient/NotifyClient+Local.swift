@@ -129,6 +129,7 @@ extension NotifyClient {
     /// without a broker, on a token that was registered with one.
     ///
     /// - Parameters:
+    ///   - token: one that this client has registered.
     ///   - path: absolute.
     ///   - changes: those to hear of; none means all.
     /// - Throws: `invalidRequest` where the path is relative, the token's name is a `self.` name,

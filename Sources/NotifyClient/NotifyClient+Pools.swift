@@ -18,7 +18,7 @@ extension NotifyClient {
         guard isOurs else { throw .invalidToken }
         let (entry, layout) = state.withLock { ($0.entries[token], $0.layout) }
         guard let info = entry?.info else { throw .invalidToken }
-        guard start >= 0, count >= 0, start + count <= info.poolCount else { throw .invalidRequest }
+        guard start >= 0, count >= 0, start <= info.poolCount - count else { throw .invalidRequest }
         let word = table.word(token)
         guard word != 0 else { throw .serverNotFound }
         guard let source = view.pool(info, from: start, count: count, layout) else {

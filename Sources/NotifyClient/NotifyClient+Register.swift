@@ -58,7 +58,9 @@ extension NotifyClient {
     /// A pipe that is full gets the token once it drains. The descriptor belongs to the client,
     /// which closes it when the last token that uses it is cancelled.
     ///
-    /// - Parameter reuse: a descriptor that an earlier call gave, to share it.
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - reuse: a descriptor that an earlier call gave, to share it.
     /// - Returns: the token, and the descriptor to read.
     /// - Throws: `invalidFile` where `reuse` is not such a descriptor.
     public func registerFileDescriptor(_ name: String, reuse: Int32? = nil)

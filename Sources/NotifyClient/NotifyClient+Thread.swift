@@ -158,7 +158,9 @@ extension NotifyClient {
             guard let header = try? Frames.Header(from: &reader),
                 header.kind == Frames.Kind.welcome.rawValue,
                 (try? reader.u64()) != nil, let connection = try? reader.u64(),
-                let slots = try? reader.u64(), let poolWords = try? reader.u64()
+                let slots = try? reader.u64(), let poolWords = try? reader.u64(),
+                slots <= UInt64(MemoryLayoutOfBus.standard.slots),
+                poolWords <= UInt64(MemoryLayoutOfBus.standard.poolWords)
             else { return false }
             let layout = MemoryLayoutOfBus(slots: Int(slots), poolWords: Int(poolWords))
             guard layout.bytes <= view.common.size, (try? view.common.map(memory)) != nil else {

@@ -75,7 +75,9 @@ public final class NotifyClient: Sendable {
 
     /// Attaches to the broker at `path`.
     ///
-    /// - Parameter attachTimeout: ns to wait for one to appear; 0 tries once.
+    /// - Parameters:
+    ///   - path: its socket.
+    ///   - attachTimeout: ns to wait for one to appear; 0 tries once.
     /// - Throws: `serverNotFound` if there is none by then.
     public convenience init(path: String, attachTimeout: UInt64 = 0) throws(NotifyStatus) {
         try self.init(attachingLaterTo: path)

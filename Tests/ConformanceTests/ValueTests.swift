@@ -84,6 +84,11 @@ import Testing
         #expect(throws: NotifyStatus.disabled) { try client.state(token) }
         #expect(throws: NotifyStatus.disabled) { try client.setState(token, 1) }
         #expect(throws: NotifyStatus.disabled) { try client.post("disable") }
+        #expect(throws: NotifyStatus.disabled) {
+            try client.compareAndSet(token, number: 0, state: 1)
+        }
+        #expect(throws: NotifyStatus.disabled) { try client.who(prefix: "") }
+        #expect(throws: NotifyStatus.disabled) { try client.connections() }
         #expect(throws: NotifyStatus.invalidToken) { try client.state(77) }
         try client.setState(own, 4)
         client.isEnabled = true

@@ -1,4 +1,5 @@
 import Basics
+import FuzzEntries
 import NotifyBroker
 import NotifyProtocol
 import Testing

@@ -1,3 +1,4 @@
+import FuzzEntries
 import LinuxIO
 import NotifyBroker
 import NotifyProtocol
@@ -46,7 +47,8 @@ import Testing
         case 16: return .renew(token: token)
         case 17, 18:
             let number =
-                (model.registers[name]?.number ?? 0) &- UInt64.random(in: 0...1, using: &random)
+                (model.registers[SlowModel.key(name)]?.number ?? 0)
+                &- UInt64.random(in: 0...1, using: &random)
             return .compareAndSet(
                 token: token,
                 number: number,
@@ -100,7 +102,8 @@ import Testing
             Issue.record("\(at): \(bench.state.figures.names) names, not \(model.registers.count)")
             return false
         }
-        for (name, register) in model.registers {
+        for (key, register) in model.registers {
+            let name = String(decoding: key, as: UTF8.self)
             let info = bench.state.information(name)
             let connection =
                 register.claim.map { $0.lingersUntil == nil ? $0.connection : 0 } ?? 0

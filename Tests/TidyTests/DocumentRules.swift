@@ -50,7 +50,8 @@ enum DocumentRules {
 
     private static func isPath(_ text: Substring) -> Bool {
         let folders = [
-            "Sources/", "Tests/", "Benchmarks/", "packaging/", "docs/", "etc/", "man/", ".ci/",
+            "Sources/", "Tests/", "Benchmarks/", "Fuzz/", "packaging/", "docs/", "etc/", "man/",
+            ".ci/", "Examples/",
         ]
         let files: Set<String> = ["Makefile", "LICENSE", "Package.swift", ".swift-format"]
         if text.contains(where: { " *<>$".contains($0) }) { return false }

@@ -10,7 +10,7 @@ enum SourceTree {
 
     /// All that we wrote in Swift and C.
     static let files: [SourceText] = {
-        let found = ["Sources", "Tests", "Benchmarks"].flatMap(paths) + ["Package.swift"]
+        let found = ["Sources", "Tests", "Benchmarks", "Fuzz"].flatMap(paths) + ["Package.swift"]
         return found.compactMap { path in
             let ends = [".swift", ".c", ".h"]
             guard ends.contains(where: path.hasSuffix), let text = read(path) else { return nil }

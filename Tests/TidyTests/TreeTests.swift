@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"])
+    @Test(arguments: ["ARCHITECTURE.md", "README.md", "CONTRIBUTING.md", "docs/complaints.md"])
     func namesOnlyPathsThatExist(document: String) throws {
         let text = try #require(SourceTree.read(document))
         let found = DocumentRules.missing(document, text, exists: SourceTree.exists)
