@@ -1,3 +1,4 @@
+import FuzzEntries
 import Basics
 import NotifyBroker
 import NotifyProtocol
