@@ -109,8 +109,8 @@ extension BrokerState {
 
     /// How many names a listing looks at in the time that a post takes, about.
     private static var looksPerPost: Int { 64 }
-    /// Names and connections that the listings of one frame look at: a millisecond or two.
-    static var looksPerFrame: Int { 1 << 14 }
+    /// Names and connections that the listings of one frame look at: half a millisecond.
+    private static var looksPerFrame: Int { 1 << 12 }
     /// Names of one page at the most: the shortest ones fill half a frame.
     private static var entriesMax: Int { 512 }
 

@@ -5,6 +5,11 @@ public enum ProcessFigures {
     /// Bytes of memory that it holds, shared ones included; 0 if there is no such process.
     public static func residentBytes(_ pid: Int32) -> Int { status(pid, "VmRSS:") << 10 }
 
+    /// Bytes of memory that it holds beside its program: its own and memory files.
+    public static func dataBytes(_ pid: Int32) -> Int {
+        ownBytes(pid) + (status(pid, "RssShmem:") << 10)
+    }
+
     /// Bytes of memory that are its own.
     public static func ownBytes(_ pid: Int32) -> Int { status(pid, "RssAnon:") << 10 }
 

@@ -44,7 +44,7 @@ import Testing
         Environment.raiseDescriptorLimit()
         let bus = try Bus()
         let pid = bus.station.busPid
-        let empty = ProcessFigures.residentBytes(pid)
+        let empty = ProcessFigures.dataBytes(pid)
         let count = 200
         var all: [RawConnection] = []
         for index in 0..<count {
@@ -62,16 +62,16 @@ import Testing
             #expect(try raw.ask(wanted) == [UInt32](repeating: 0, count: 40))
             all.append(raw)
         }
-        let idle = ProcessFigures.residentBytes(pid)
+        let idle = ProcessFigures.dataBytes(pid)
         let words = [UInt64](repeating: 3, count: Frames.poolRegistersMax)
         for raw in all {
             try raw.send(RawFrames.poolWrite(1, words))
             _ = try raw.receive()
         }
-        let full = ProcessFigures.residentBytes(pid)
+        let full = ProcessFigures.dataBytes(pid)
         let own = ProcessFigures.ownBytes(pid)
         tell(
-            "broker: \(empty >> 10) KiB empty (goal 4096); a peer of 40 names and a pool: "
+            "broker: \(empty >> 10) KiB of data empty; a peer of 40 names and a pool: "
                 + "\((idle - empty) / (count << 10)) KiB idle, \((full - empty) / (count << 10)) "
                 + "KiB with 32 KiB written (goal 40); its own memory \(own >> 10) KiB in all"
         )
