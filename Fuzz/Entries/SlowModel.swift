@@ -122,7 +122,7 @@ package struct SlowModel {
 
     private mutating func post(named text: String, _ connection: UInt64, now: UInt64) -> UInt32 {
         let name = Self.key(text)
-        guard (1...511).contains(name.count), !name.contains(0) else { return 1 }
+        guard name.count <= 511, !name.contains(0) else { return 1 }
         guard mayWrite(name, connection) else { return 7 }
         guard let claim = registers[name]?.claim else {
             if registers[name] != nil { post(name, .post, connection) }
@@ -178,7 +178,7 @@ package struct SlowModel {
         -> UInt32
     {
         let name = Self.key(wanted.name)
-        guard (1...511).contains(name.count), !name.contains(0) else { return 1 }
+        guard name.count <= 511, !name.contains(0) else { return 1 }
         if find(connection, wanted.token) != nil { return 2 }
         guard wanted.pool <= 4096 else { return 6 }
         let takes = wanted.claims || wanted.pool > 0

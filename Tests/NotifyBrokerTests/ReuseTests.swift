@@ -1,3 +1,4 @@
+import FuzzEntries
 import NotifyBroker
 import NotifyProtocol
 import Testing

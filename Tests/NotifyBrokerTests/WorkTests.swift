@@ -1,5 +1,5 @@
-import FuzzEntries
 import Basics
+import FuzzEntries
 import NotifyBroker
 import NotifyProtocol
 import Testing
