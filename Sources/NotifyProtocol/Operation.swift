@@ -115,7 +115,7 @@ public enum Operation: Equatable, Sendable {
     ) {
         append(.poolWrite, to: &writer) { writer in
             writer.u32(token)
-            writer.u32(UInt32(offset))
+            writer.u32(UInt32(exactly: offset) ?? .max)
             words.withUnsafeBytes { writer.raw($0) }
         }
     }

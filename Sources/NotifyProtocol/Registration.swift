@@ -66,7 +66,7 @@ public struct Registration: Equatable, Sendable {
         writer.u64(state)
         writer.u64(stateTime)
         writer.u64(will ?? 0)
-        writer.u32(UInt32(pool))
+        writer.u32(UInt32(exactly: pool) ?? .max)
         writer.u32(deadline)
         writer.u32(owner)
         WireText.append(name, to: &writer)

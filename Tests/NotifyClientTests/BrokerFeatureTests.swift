@@ -175,4 +175,23 @@ import Testing
         #expect(try client.state(token) == 8)
         client.close()
     }
+
+    @Test("pools of an impossible size and writes beyond them are refused, and nobody is harmed")
+    func impossiblePools() throws {
+        let bus = try Bus()
+        let client = try bus.client()
+        for count in [-1, 4097, Int.max] {
+            #expect(throws: NotifyStatus.self) { try client.claimPool("p", count: count) }
+        }
+        let pool = try client.claimPool("p", count: 8)
+        for offset in [-1, 8, Int.min, Int.max] {
+            var batch = NotifyBatch()
+            batch.poolWrite(pool, at: offset, words: [1])
+            #expect(throws: NotifyStatus.self) { try client.write(batch, quiet: false) }
+        }
+        var words: [UInt64] = []
+        try client.readPool(pool, at: 0, count: 8, into: &words)
+        #expect(words == [UInt64](repeating: 0, count: 8))
+        client.close()
+    }
 }
