@@ -119,7 +119,7 @@ public final class Agent: Sendable {
                 let report = AgentReport(options, isHostingBus: isHostingBus)
                 var desk = try Desk(wake: wake, report: report)
                 _ = started.trySend(nil)
-                collect(source, books, &desk)
+                collect(source, consume books, &desk)
             } catch {
                 _ = started.trySend(error)
             }
@@ -128,11 +128,16 @@ public final class Agent: Sendable {
         collectThread.withLock { $0 = made }
     }
 
-    private func collect(_ source: BusSource, _ books: Books, _ desk: inout Desk) {
+    /// Takes the books with it, so that nothing else keeps the spool open when it lets them go.
+    private func collect(
+        _ source: BusSource,
+        _ books: consuming Books,
+        _ desk: inout Desk
+    ) {
         let clock = Clock.system
         var collector = Collector(
             source: source,
-            books: books,
+            books: consume books,
             spool: spool,
             clock: clock,
             credentials: (Environment.pid, Environment.uid)

@@ -33,6 +33,7 @@ import Testing
         #expect(try report(station)["report"]?["pid"]?.intValue == Int(station.agentPid))
         #expect(station.signalAgent(15) == 0)
         #expect(!Files.exists(station.folder.file("spool/agent.sock")))
+        #expect(!Files.exists(station.folder.file("spool/hot.db-wal")), "the last one closes it")
     }
 
     @Test("an agent that is stopped in its tracks is told, and the spool is shown all the same")
