@@ -41,6 +41,12 @@ public final class OwnedThread: Sendable {
     /// The calling thread's kernel id.
     public static var currentID: Int32 { clinux_thread_id() }
 
+    /// Lets the calling thread's waits end when they were asked to: by itself the kernel adds up to
+    /// 50 us.
+    public static func waitExactly() {
+        _ = clinux_thread_timer_slack(1)
+    }
+
     /// Waits until the job is done.
     ///
     /// Calling it again, or on the thread itself, does nothing.

@@ -20,6 +20,10 @@ final class Connection {
     /// Numbers of the memory files that it was given, beside the common one.
     var memories: Set<Int> = []
     var report = ConnectionReport()
+    /// The frame that took more than a turn, and those that came after it.
+    var unfinished: UnfinishedFrame?
+    var queued: [[UInt8]] = []
+    var isUnfinished: Bool { unfinished != nil || !queued.isEmpty }
 
     init(number: UInt64, identity: Identity, account: Account, user: Account) {
         self.number = number

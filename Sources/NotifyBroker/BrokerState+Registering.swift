@@ -9,11 +9,12 @@ extension BrokerState {
         _ writer: inout ByteWriter,
         now: UInt64
     ) -> NotifyStatus {
+        spend(Work.registration + wanted.pool * 8 / Work.bytesPerUnit)
         guard Frames.isValid(name: wanted.name) else { return .invalidName }
         guard connection.registrations[wanted.token] == nil else { return .invalidToken }
         guard (0...Frames.poolRegistersMax).contains(wanted.pool) else { return .invalidRequest }
         guard mayRegister(connection) else { return .overQuota }
-        let existing = names[NameKey(text: wanted.name)]
+        let existing = names[wanted.name]
         let needs: Access.Rights = wanted.claims || wanted.pool > 0 ? .all : .read
         let place: Place
         if let existing {
@@ -156,7 +157,7 @@ extension BrokerState {
             family: family,
             now: now
         )
-        names[NameKey(text: text)] = name
+        names.insert(name)
         figures.names += 1
         return name
     }
@@ -164,7 +165,7 @@ extension BrokerState {
     /// Makes a name that a rule holds.
     mutating func pin(_ pinned: AccessRules.Pinned, now: UInt64) {
         let access = rules.verdict(pinned.name).access
-        let existing = names[NameKey(text: pinned.name)]
+        let existing = names[pinned.name]
         guard let name = existing ?? make(pinned.name, Place(access: access), now: now) else {
             return
         }
@@ -176,6 +177,7 @@ extension BrokerState {
     private mutating func memory(for readers: Access.Readers?) -> RegisterMemory? {
         guard let readers else { return memories[0] }
         if let found = classes[readers] { return found }
+        spend(Work.memoryFile)
         let free = memories.firstIndex { $0 == nil } ?? memories.count
         guard free < Frames.memoriesMax, let file = makeMemory(.restricted) else { return nil }
         let made = RegisterMemory(number: free, readers: readers, layout: .restricted, file: file)
@@ -232,6 +234,7 @@ extension BrokerState {
         timers.remove(name)
         let claim = Claim(wanted, subscription.connection, now: now)
         let connection = subscription.connection
+        spend((name.listeners.count + name.others.count) / Work.connectionsPerUnit)
         claim.registrations =
             name.listeners.count { $0.connection === connection }
             + name.others.count { $0.connection === connection }
@@ -298,6 +301,7 @@ extension BrokerState {
     }
 
     mutating func cancel(_ subscription: Subscription) {
+        spend(Work.registration)
         let (connection, name) = (subscription.connection, subscription.name)
         drop(subscription)
         // The last registration of a claimer takes the claim along, without a will: it let go.
@@ -367,9 +371,8 @@ extension BrokerState {
     }
 
     mutating func freeIfUnused(_ name: Name) {
-        let key = NameKey(text: name.text)
-        guard name.isUnused, names[key] === name else { return }
-        names[key] = nil
+        guard name.isUnused, names[name.text] === name else { return }
+        names.remove(name)
         figures.names -= 1
         name.payers?.add(names: -1)
         name.payers = nil

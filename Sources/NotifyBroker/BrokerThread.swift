@@ -37,6 +37,7 @@ public final class BrokerThread: Sendable {
         let bell = try Wake()
         let opened = Mailbox<SystemError?>(capacity: 1)
         thread = try OwnedThread("bus") {
+            OwnedThread.waitExactly()
             do throws(SystemError) {
                 var broker = try Broker(options)
                 _ = opened.trySend(nil)

@@ -56,6 +56,8 @@ int clinux_seal_future_write(int fd);
 
 int clinux_thread_name(const char *name);
 int32_t clinux_thread_id(void);
+/* How much later than asked for this thread's waits may end. */
+int clinux_thread_timer_slack(uint64_t ns);
 /* Blocks the signals in `numbers` for this thread (and those it starts) and opens a signalfd. */
 int clinux_signalfd(const int *numbers, int count);
 /* Blocks SIGPIPE for this thread: a write to a closed pipe fails with EPIPE instead. */
@@ -112,7 +114,7 @@ int clinux_epoll_create(void);
 int clinux_epoll_set(int epoll, int fd, uint32_t events, uint64_t tag, int add);
 int clinux_epoll_remove(int epoll, int fd);
 /* Up to `capacity` ready descriptors as (tag, events); timeout in ms, -1: for ever. EINTR: 0. */
-int clinux_epoll_wait(int epoll, uint64_t *tags, uint32_t *events, int capacity, int timeout_ms);
+int clinux_epoll_wait(int epoll, uint64_t *tags, uint32_t *events, int capacity, int64_t ns);
 
 int clinux_eventfd(void);
 int clinux_timerfd(void);
