@@ -160,31 +160,10 @@ package final class Bench {
         suffix: String = "",
         now: UInt64 = 0
     ) -> [NameReport] {
-        var found: [NameReport] = []
-        while true {
-            let operation = Operation.who(
-                prefix: prefix,
-                suffix: suffix,
-                after: found.last?.info.name ?? ""
-            )
-            let body = ask([operation], from: number, now: now).first?.body ?? []
-            let hasMore = body.withUnsafeBytes { bytes -> Bool in
-                var reader = ByteReader(bytes)
-                guard let count = try? reader.u32(), let more = try? reader.u32() else {
-                    return false
-                }
-                for _ in 0..<count {
-                    guard var report = try? NameReport(from: &reader),
-                        let length = try? reader.u16(),
-                        let name = try? reader.text(Int(length))
-                    else { return false }
-                    _ = try? reader.raw((8 - (Int(length) + 2) % 8) % 8)
-                    report.info.name = name
-                    found.append(report)
-                }
-                return more != 0
-            }
-            if !hasMore { return found }
+        Listing.all(of: NameReport.init(listed:)) { last in
+            let after = last?.info.name ?? ""
+            let operation = Operation.who(prefix: prefix, suffix: suffix, after: after)
+            return ask([operation], from: number, now: now).first?.body ?? []
         }
     }
 }
