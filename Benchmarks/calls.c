@@ -2,7 +2,8 @@
  *
  *     calls [ROUNDS]
  *
- * prints `name ns` for one notify_check and one notify_get_state of libintel-notify.so, a line each.
+ * prints `name ns` for one notify_get_state and one notify_check of libintel-notify.so, a line
+ * each.
  * The bus is that of INTEL_BUS. */
 #define _GNU_SOURCE
 #include <notify.h>

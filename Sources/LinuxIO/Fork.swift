@@ -13,7 +13,7 @@ public enum Fork {
     /// A load from memory.
     public static var count: UInt32 { SharedWords.load32(counter) }
 
-    /// Where the count lies, as long as the process lives: for `SharedWords`, where every ns counts.
+    /// Where the count lies, as long as the process lives: for `SharedWords`, where each ns counts.
     public static var counter: UnsafeRawPointer { UnsafeRawPointer(clinux_fork_counter()) }
 
     /// Lets every forked child lose a descriptor, so that the other end sees it close with this
