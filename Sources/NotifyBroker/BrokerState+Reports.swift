@@ -141,6 +141,7 @@ extension BrokerState {
             report.gid = connection.identity.gid
             report.registrations = UInt32(clamping: connection.registrations.count)
             report.waiting = UInt32(clamping: connection.held)
+            report.malformed = malformed[connection.identity.uid] ?? 0
             report.poolWords = UInt64(connection.account.poolWords)
             report.append(to: &writer)
         }

@@ -23,6 +23,11 @@ public struct BrokerFigures: Equatable, Sendable {
     public var expired: UInt64 = 0
     /// Times that a connection had to wait because no descriptor was left.
     public var outOfDescriptors: UInt64 = 0
+    /// Bytes of the memory files that registers and pools take: resident where they were written.
+    public var memoryBytes = 0
+
+    /// Nothing has happened yet.
+    public init() {}
 }
 
 /// All that the broker decides, without a socket: frames in; answers, events and memory writes out.
@@ -57,7 +62,7 @@ public struct BrokerState {
     /// Counters.
     public internal(set) var figures = BrokerFigures()
 
-    let rules: AccessRules
+    var rules: AccessRules
     let quotas: BrokerQuotas
     /// The user whom the broker belongs to: as user 0 where quotas are concerned.
     let owner: UInt32
@@ -67,6 +72,10 @@ public struct BrokerState {
     var classes: [Access.Readers: RegisterMemory] = [:]
     var connections: [UInt64: Connection] = [:]
     var users: [UInt32: Account] = [:]
+    /// Connections that were ended for a malformed frame, by user: they are not there to be listed.
+    var malformed: [UInt32: UInt32] = [:]
+    /// Users for whom that is counted: no more than this, whoever connects.
+    private static let malformedMax = 1024
     var names: [NameKey: Name] = [:]
     var families: [NameKey: Family] = [:]
     var timers = TimerQueue()
@@ -168,20 +177,24 @@ public struct BrokerState {
         do throws(TruncatedBytes) {
             var reader = ByteReader(frame)
             let header = try Frames.Header(from: &reader)
-            guard Int(header.length) == frame.count else { return malformed("length") }
+            guard Int(header.length) == frame.count else { return malformed(connection, "length") }
             switch Frames.Kind(rawValue: header.kind) {
             case .hello: return try greet(connection, header, &reader)
             case .request where connection.hasGreeted:
                 return apply(connection, header, frame, now: now)
-            default: return malformed("kind \(header.kind)")
+            default: return malformed(connection, "kind \(header.kind)")
             }
         } catch {
-            return malformed("truncated at byte \(error.offset)")
+            return malformed(connection, "truncated at byte \(error.offset)")
         }
     }
 
-    private mutating func malformed(_ reason: String) -> Reply {
+    private mutating func malformed(_ connection: Connection, _ reason: String) -> Reply {
         figures.malformed += 1
+        let uid = connection.identity.uid
+        if malformed[uid] != nil || malformed.count < Self.malformedMax {
+            malformed[uid, default: 0] &+= 1
+        }
         return .close("malformed frame: \(reason)")
     }
 
@@ -194,7 +207,7 @@ public struct BrokerState {
         let version = try reader.u32()
         guard magic == Frames.magic, version >= 1, !connection.hasGreeted, let common = memories[0]
         else {
-            return malformed("hello")
+            return malformed(connection, "hello")
         }
         connection.hasGreeted = true
         var writer = ByteWriter()
@@ -215,9 +228,13 @@ public struct BrokerState {
         now: UInt64
     ) -> Reply {
         let count = Int(header.count)
-        guard count <= Frames.operationsMax else { return malformed("too many operations") }
+        guard count <= Frames.operationsMax else {
+            return malformed(connection, "too many operations")
+        }
         // All of the frame is looked at before any of it is applied.
-        guard Self.isWhole(frame, count) else { return malformed("an operation is not whole") }
+        guard Self.isWhole(frame, count) else {
+            return malformed(connection, "an operation is not whole")
+        }
         // Taken out, so that operations may write to it; most quiet frames never do.
         var answer = AnswerWriter(scratch, header)
         scratch = ByteWriter()

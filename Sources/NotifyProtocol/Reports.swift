@@ -94,6 +94,8 @@ public struct ConnectionReport: Equatable, Sendable {
     public var waiting: UInt32 = 0
     /// Words of the pools that it has made.
     public var poolWords: UInt64 = 0
+    /// Connections of its user that were ended for a malformed frame.
+    public var malformed: UInt32 = 0
     /// Posts that it made.
     public var posts: UInt64 = 0
     /// Events that were sent to it.
@@ -115,7 +117,7 @@ public struct ConnectionReport: Equatable, Sendable {
     public func append(to writer: inout ByteWriter) {
         writer.u64(number)
         writer.u32(UInt32(bitPattern: pid))
-        for value in [uid, gid, registrations, waiting, 0] { writer.u32(value) }
+        for value in [uid, gid, registrations, waiting, malformed] { writer.u32(value) }
         for value in [poolWords, posts, delivered, merged, refused] { writer.u64(value) }
         let hits = quotaHits
         for value in [hits.registrations, hits.names, hits.poolWords, hits.posts, hits.lingers, 0] {
@@ -131,7 +133,7 @@ public struct ConnectionReport: Equatable, Sendable {
         gid = try reader.u32()
         registrations = try reader.u32()
         waiting = try reader.u32()
-        _ = try reader.u32()
+        malformed = try reader.u32()
         poolWords = try reader.u64()
         posts = try reader.u64()
         delivered = try reader.u64()

@@ -55,11 +55,15 @@ struct FloodTests {
 
     /// Measures round trips alone and beside a flood, and what the flood has cost the broker.
     ///
+    /// - Parameter quota: what the flood has to meet before it is over, if it is to meet any.
     /// - Returns: what `intel notify --who --json` says of connections and names meanwhile.
     @discardableResult
-    private static func measure(_ what: String, threads: Int = 1, _ flood: @escaping Flood) throws
-        -> String
-    {
+    private static func measure(
+        _ what: String,
+        threads: Int = 1,
+        quota: String? = nil,
+        _ flood: @escaping Flood
+    ) throws -> String {
         let bus = try ruledBus("")
         let talk = try Talk(bus)
         let count = Rounds.count(1500, long: 20_000)
@@ -76,7 +80,11 @@ struct FloodTests {
             }
         }
         let under = try talk.roundTrips(count)
-        let said = try bus.station.run(["notify", "--who", "--json"]).output
+        var said = ""
+        let isSeen = try eventually {
+            said = try bus.station.run(["notify", "--who", "--json"]).output
+            return quota.map { overQuota($0, in: said) > 0 } ?? true
+        }
         let memory = ProcessFigures.residentBytes(bus.station.busPid)
         isOver.set()
         for thread in floods { thread.join() }
@@ -85,6 +93,7 @@ struct FloodTests {
         report(what, alone, under, memory)
         #expect(under.count > 20 && under[under.count / 2] < 1_000_000_000)
         #expect(memory < 512 << 20)
+        #expect(isSeen, "\(what): no quota met in \(said)")
         // Once it is over, all is as before.
         #expect(try eventually { try talk.roundTrips(100).last ?? .max < 1_000_000_000 })
         return said
@@ -119,6 +128,17 @@ struct FloodTests {
         return found
     }
 
+    /// How often the connection that did so most has met a quota.
+    private static func overQuota(_ quota: String, in text: String) -> Int {
+        var found = 0
+        var rest = text[...]
+        while let start = rest.firstRange(of: "\"over_quota\":{") {
+            rest = rest[start.upperBound...]
+            found = max(found, largest(quota, in: String(rest.prefix { $0 != "}" })))
+        }
+        return found
+    }
+
     @Test("a flood of posts, alone and in batches")
     func posts() async {
         let ended = await #expect(
@@ -145,7 +165,7 @@ struct FloodTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            let said = try FloodTests.measure("wide posts") { path, isOver in
+            let said = try FloodTests.measure("wide posts", quota: "posts") { path, isOver in
                 let raw = try RawConnection(path)
                 let all = (1...1000 as ClosedRange<UInt32>).map {
                     Operation.register(Registration(token: $0, name: "flood", delivers: true))
@@ -170,7 +190,9 @@ struct FloodTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            let said = try FloodTests.measure("registrations") { path, isOver in
+            let said = try FloodTests.measure("registrations", quota: "names") {
+                path,
+                isOver in
                 let raw = try RawConnection(path)
                 var next: UInt32 = 0
                 while !isOver() {
@@ -192,7 +214,7 @@ struct FloodTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            let said = try FloodTests.measure("pools") { path, isOver in
+            let said = try FloodTests.measure("pools", quota: "pool_words") { path, isOver in
                 let client = try NotifyClient(path: path)
                 let words = [UInt64](repeating: 1, count: 4096)
                 var made: [NotifyToken] = []
@@ -217,13 +239,14 @@ struct FloodTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            try FloodTests.measure("half frames") { path, isOver in
+            let said = try FloodTests.measure("half frames") { path, isOver in
                 while !isOver() {
                     let raw = try RawConnection(path)
                     try raw.send(Array(RawFrames.request(.postName("flood")).dropLast(5)))
                     _ = try? raw.receive()
                 }
             }
+            #expect(FloodTests.largest("malformed", in: said) > 100)
         }
         tellAgain(ended)
     }
@@ -262,7 +285,7 @@ struct FloodTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            let said = try FloodTests.measure("listings") { path, isOver in
+            let said = try FloodTests.measure("listings", quota: "posts") { path, isOver in
                 let raw = try RawConnection(path)
                 for start in stride(from: 1, to: 2001, by: 400) as StrideTo<UInt32> {
                     let wanted = (start..<start + 400).map { token in

@@ -130,6 +130,48 @@ struct UserTests {
         }
     }
 
+    @Test("a place below /tmp that another user has made is not used, root's or one's own is")
+    func places() async {
+        await #expect(processExitsWith: .success) {
+            let user: UInt32 = 54_321
+            let folder = "/tmp/intel-\(user)"
+            Files.removeTree(folder)
+            try Files.makeFolder(folder)
+            defer { Files.removeTree(folder) }
+            let path = folder + "/bus.sock"
+            let broker = try Program(["bus", "--bus", path])
+            #expect(eventually { broker.errorSoFar.contains("listening") })
+            let cases: [(owner: uid_t, mode: mode_t, isUsed: Bool)] = [
+                (0, 0o755, true), (user, 0o755, true), (Self.nobody, 0o755, false),
+                (user, 0o777, false),
+            ]
+            for (owner, mode, isUsed) in cases {
+                chown(folder, owner, 0)
+                chmod(folder, mode)
+                try Self.become(user) {
+                    let client = try NotifyClient(attachingLaterTo: path)
+                    if isUsed {
+                        try client.post("place")
+                    } else {
+                        #expect(throws: NotifyStatus.serverNotFound) { try client.post("place") }
+                    }
+                    client.close()
+                    #expect((BusPlace.fault(of: path) == nil) == isUsed)
+                }
+            }
+            // A link is not what it leads to.
+            chown(folder, Self.nobody, 0)
+            chmod(folder, 0o755)
+            try Files.rename(folder, to: folder + "-real")
+            defer { Files.removeTree(folder + "-real") }
+            symlink(folder + "-real", folder)
+            Self.become(user) { #expect(BusPlace.fault(of: path) != nil) }
+            unlink(folder)
+            broker.signal(15)
+            #expect(broker.finish().status == 0)
+        }
+    }
+
     /// Nothing may be done with this name.
     static func expectRefusal(_ client: NotifyClient, _ name: String) throws {
         #expect(throws: NotifyStatus.notAuthorized) { _ = try client.registerCheck(name) }
