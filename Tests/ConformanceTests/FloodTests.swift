@@ -55,7 +55,8 @@ struct FloodTests {
 
     /// Measures round trips alone and beside a flood, and what the flood has cost the broker.
     ///
-    /// - Parameter quota: what the flood has to meet before it is over, if it is to meet any.
+    /// - Parameter quota: what the flood has to meet before it is over, if it is to meet any; those
+    ///   of so many a second are not met on every machine.
     /// - Returns: what `intel notify --who --json` says of connections and names meanwhile.
     @discardableResult
     private static func measure(
@@ -165,7 +166,7 @@ struct FloodTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            let said = try FloodTests.measure("wide posts", quota: "posts") { path, isOver in
+            let said = try FloodTests.measure("wide posts") { path, isOver in
                 let raw = try RawConnection(path)
                 let all = (1...1000 as ClosedRange<UInt32>).map {
                     Operation.register(Registration(token: $0, name: "flood", delivers: true))

@@ -130,6 +130,50 @@ struct UserTests {
         }
     }
 
+    @Test("under the shipped rules a user's records come in, and another user sees none of it")
+    func shipped() async {
+        await #expect(processExitsWith: .success) {
+            let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+            let text = try Files.contents("/" + root + "/packaging/bus.rules")
+            // As a machine where user and group `intel` have the number 990.
+            let lines = String(decoding: text, as: UTF8.self).split(separator: "\n").map { line in
+                line.hasPrefix("#")
+                    ? ""
+                    : line.split(separator: " ").map { $0 == "intel" ? "990" : $0 }.joined(
+                        separator: " "
+                    )
+            }
+            let station = try Station()
+            chmod(station.folder.path, 0o755)
+            let rules = station.folder.file("rules")
+            try Files.write(lines.joined(separator: "\n"), to: rules)
+            try station.startAgent(["--rules", rules])
+            let sent = try Self.become(501) {
+                try station.run(["send", "--as", "com.example.one"], input: Array("hello\n".utf8))
+            }
+            #expect(sent.status == 0, "\(sent.error)")
+            #expect(try station.run(["query"]).output.contains("hello"))
+            // The peer's names linger, and are there for root and for their user.
+            func names(_ uid: UInt32) throws -> [String] {
+                try Self.become(uid) {
+                    let client = try NotifyClient(path: station.busPath)
+                    defer { client.close() }
+                    return try client.list(prefix: "intel.", suffix: ".pool").map(\.name)
+                }
+            }
+            #expect(try names(501).count == 1)
+            #expect(try names(0).count == 1 && names(502).isEmpty)
+            try Self.become(502) {
+                let client = try NotifyClient(path: station.busPath)
+                defer { client.close() }
+                let collector = try client.registerCheck("intel.collector")
+                #expect(try client.state(collector) != 0)
+                #expect(throws: NotifyStatus.notAuthorized) { try client.post(collector) }
+            }
+            #expect(station.signalAgent(15) == 0)
+        }
+    }
+
     @Test("a place below /tmp that another user has made is not used, root's or one's own is")
     func places() async {
         await #expect(processExitsWith: .success) {
