@@ -115,6 +115,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "bus-figures",
+            dependencies: [
+                "TestKit", "InternalNotification", "NotifyClient", "NotifyProtocol", "LinuxIO",
+            ],
+            path: "Benchmarks/BusFigures",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "spool-codec-bench",
             dependencies: ["Spool", "Compression", "Telemetry", "LinuxIO", "Basics"],
             path: "Benchmarks/SpoolCodec",

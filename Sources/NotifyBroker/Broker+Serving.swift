@@ -26,6 +26,7 @@ extension Broker {
         guard !client.isInLine else { return }
         client.isInLine = true
         turns.add(number, to: client.line)
+        state.noteDeferred(number)
         watch(number, client)
     }
 
@@ -46,7 +47,7 @@ extension Broker {
         state.beginTurn()
         defer { client.line.add(Work.turn - state.workLeft, in: round) }
         var served = 0
-        while state.isUnfinished(number) {
+        while state.isUnfinished(number), client.outgoing.isEmpty {
             guard act(on: state.resume(number, now: clock.boot()), number, client) else { return }
             if served == 0 { flush() }
             served += 1

@@ -19,7 +19,7 @@ struct Broker: ~Copyable {
     static let sendsAtOnce = 8
     static let eventsAtOnce = 512
     private static let listenerTag: UInt64 = 0
-    private static let stopTag = UInt64.max
+    private static let controlTag = UInt64.max
 
     private let path: String
     private let isPathOurs: Bool
@@ -94,9 +94,9 @@ struct Broker: ~Copyable {
         }
     }
 
-    /// Serves until the bell rings.
-    mutating func run(until stop: Wake) {
-        try? poller.add(stop.descriptor, tag: Self.stopTag)
+    /// Serves until it is told to stop.
+    mutating func run(_ control: BrokerControl) {
+        try? poller.add(control.descriptor, tag: Self.controlTag)
         var isStopping = false
         var nextTick: UInt64?
         var events: [Poller.Event] = []
@@ -107,7 +107,7 @@ struct Broker: ~Copyable {
             for event in events {
                 switch event.tag {
                 case Self.listenerTag: accept()
-                case Self.stopTag: isStopping = true
+                case Self.controlTag: isStopping = control.serve(&state, now: clock.boot())
                 default: serve(event.tag, event.readiness, round)
                 }
             }

@@ -42,6 +42,9 @@ extension BrokerState {
     /// Gives a connection its next turn.
     public mutating func beginTurn() { workLeft = Work.turn }
 
+    /// Counts that the rest of what a connection asks for waits for the others.
+    func noteDeferred(_ number: UInt64) { connections[number]?.report.deferred &+= 1 }
+
     @inline(__always)
     mutating func spend(_ units: Int) { workLeft -= units }
 
@@ -88,20 +91,24 @@ extension BrokerState {
         do throws(TruncatedBytes) {
             var reader = ByteReader(frame)
             let header = try Frames.Header(from: &reader)
-            guard Int(header.length) == frame.count else { return malformed("length") }
+            guard Int(header.length) == frame.count else { return malformed(connection, "length") }
             switch Frames.Kind(rawValue: header.kind) {
             case .hello: return try greet(connection, header, &reader)
             case .request where connection.hasGreeted:
                 return apply(connection, header, frame, now: now)
-            default: return malformed("kind \(header.kind)")
+            default: return malformed(connection, "kind \(header.kind)")
             }
         } catch {
-            return malformed("truncated at byte \(error.offset)")
+            return malformed(connection, "truncated at byte \(error.offset)")
         }
     }
 
-    private mutating func malformed(_ reason: String) -> Reply {
+    private mutating func malformed(_ connection: Connection, _ reason: String) -> Reply {
         figures.malformed += 1
+        let uid = connection.identity.uid
+        if malformed[uid] != nil || malformed.count < Self.malformedMax {
+            malformed[uid, default: 0] &+= 1
+        }
         return .close("malformed frame: \(reason)")
     }
 
@@ -114,7 +121,7 @@ extension BrokerState {
         let version = try reader.u32()
         guard magic == Frames.magic, version >= 1, !connection.hasGreeted, let common = memories[0]
         else {
-            return malformed("hello")
+            return malformed(connection, "hello")
         }
         connection.hasGreeted = true
         var writer = ByteWriter()
@@ -135,9 +142,13 @@ extension BrokerState {
         now: UInt64
     ) -> Reply {
         let count = Int(header.count)
-        guard count <= Frames.operationsMax else { return malformed("too many operations") }
+        guard count <= Frames.operationsMax else {
+            return malformed(connection, "too many operations")
+        }
         // All of the frame is looked at before any of it is applied.
-        guard Self.isWhole(frame, count) else { return malformed("an operation is not whole") }
+        guard Self.isWhole(frame, count) else {
+            return malformed(connection, "an operation is not whole")
+        }
         // Taken out, so that operations may write to it; most quiet frames never do.
         let answer = AnswerWriter(scratch, header)
         scratch = ByteWriter()

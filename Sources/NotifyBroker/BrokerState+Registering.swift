@@ -130,7 +130,7 @@ extension BrokerState {
             throw .overQuota
         }
         guard let name = make(text, place, now: now) else { throw .failed }
-        name.payers = Payers(connection: connection.account, user: user)
+        name.payers = connection.payers
         connection.account.names += 1
         user.names += 1
         return name
@@ -217,10 +217,8 @@ extension BrokerState {
             return .overQuota
         }
         guard let base = name.memory.takePool(wanted.pool) else { return .failed }
-        name.poolBase = base
-        name.poolCount = wanted.pool
-        name.poolPayers = Payers(connection: own, user: user)
-        name.poolPayers?.add(poolWords: wanted.pool)
+        name.pool = Pool(base: base, count: wanted.pool, payers: connection.payers)
+        connection.payers.add(poolWords: wanted.pool)
         return .ok
     }
 
@@ -235,9 +233,10 @@ extension BrokerState {
         let claim = Claim(wanted, subscription.connection, now: now)
         let connection = subscription.connection
         spend((name.listeners.count + name.others.count) / Work.connectionsPerUnit)
-        claim.registrations =
+        claim.registrations = Int32(
             name.listeners.count { $0.connection === connection }
-            + name.others.count { $0.connection === connection }
+                + name.others.count { $0.connection === connection }
+        )
         subscription.claim = claim
         name.claim = claim
         name.wasEverClaimed = true
@@ -294,7 +293,7 @@ extension BrokerState {
             !name.listeners.contains(where: { $0.connection === connection }),
             !name.others.contains(where: { $0.connection === connection })
         else { return }
-        let heir = Payers(connection: left.connection.account, user: left.connection.user)
+        let heir = left.connection.payers
         payers.add(names: -1)
         heir.add(names: 1)
         name.payers = heir
@@ -377,10 +376,10 @@ extension BrokerState {
         name.payers?.add(names: -1)
         name.payers = nil
         timers.remove(name)
-        if name.poolCount > 0 {
-            name.memory.free(pool: name.poolBase, count: name.poolCount)
-            name.poolPayers?.add(poolWords: -name.poolCount)
-            name.poolPayers = nil
+        if let pool = name.pool {
+            name.memory.free(pool: pool.base, count: pool.count)
+            pool.payers.add(poolWords: -pool.count)
+            name.pool = nil
         }
         name.memory.free(slot: name.slot)
         freeIfUnused(name.memory)

@@ -95,7 +95,8 @@ extension BrokerState {
     /// Looks for the names of a page, and one more, which says that there are more; false if it is
     /// to go on in another turn.
     private mutating func look(_ found: inout NameWalk, _ asker: Identity) -> Bool {
-        var left = workLeft
+        // At least one, whatever is left: every turn comes further.
+        var left = max(1, workLeft)
         var isDone = true
         let page = found.page
         names.walk(from: found.from) { name in
@@ -157,6 +158,7 @@ extension BrokerState {
         report.gid = connection.identity.gid
         report.registrations = UInt32(clamping: connection.registrations.count)
         report.waiting = UInt32(clamping: connection.held)
+        report.malformed = malformed[connection.identity.uid] ?? 0
         report.poolWords = UInt64(connection.account.poolWords)
         report.append(to: &writer)
     }

@@ -23,6 +23,11 @@ public struct BrokerFigures: Equatable, Sendable {
     public var expired: UInt64 = 0
     /// Times that a connection had to wait because no descriptor was left.
     public var outOfDescriptors: UInt64 = 0
+    /// Bytes of the memory files that registers and pools take: resident where they were written.
+    public var memoryBytes = 0
+
+    /// Nothing has happened yet.
+    public init() {}
 }
 
 /// All that the broker decides, without a socket: frames in; answers, events and memory writes out.
@@ -58,7 +63,7 @@ public struct BrokerState {
     /// Counters.
     public internal(set) var figures = BrokerFigures()
 
-    let rules: AccessRules
+    var rules: AccessRules
     let quotas: BrokerQuotas
     /// The user whom the broker belongs to: as user 0 where quotas are concerned.
     let owner: UInt32
@@ -72,6 +77,10 @@ public struct BrokerState {
     var users: [UInt32: Account] = [:]
     /// All names.
     var names = NameIndex()
+    /// Connections that were ended for a malformed frame, by user: they are not there to be listed.
+    var malformed: [UInt32: UInt32] = [:]
+    /// Users for whom that is counted: no more than this, whoever connects.
+    static let malformedMax = 1024
     var families: [NameKey: Family] = [:]
     var timers = TimerQueue()
     /// Connections that have events waiting since the last look.
@@ -81,7 +90,7 @@ public struct BrokerState {
     /// Connections that have ended and still hold registrations.
     var leaving: [Leaving] = []
     /// Bytes of frames that wait to be done further.
-    var unfinishedBytes = 0
+    public internal(set) var unfinishedBytes = 0
     /// The listing of the frame at hand that is not at its end yet.
     var walk: NameWalk?
     /// Memory files that go along with the answer that is being written.

@@ -18,9 +18,11 @@ import Testing
 struct FloodTests {
     /// Measures round trips alone and beside a flood, and what the flood has cost the broker.
     ///
+    /// - Parameter quota: what the flood has to meet before it is over, if it is to meet any; those
+    ///   of so many a second are not met on every machine.
     /// - Returns: what `intel notify --who --json` says of connections and names meanwhile.
     @discardableResult
-    private static func measure(_ flood: Flood) throws -> String {
+    private static func measure(_ flood: Flood, quota: String? = nil) throws -> String {
         let bus = try ruledBus("")
         let talk = try Talk(try bus.client(), try bus.client())
         let count = Rounds.count(1500, long: 20_000)
@@ -35,7 +37,11 @@ struct FloodTests {
             do { try flood.run(path) { isOver.isSet } } catch { tell("\(flood) ended: \(error)") }
         }
         let under = try talk.roundTrips(count)
-        let said = try bus.station.run(["notify", "--who", "--json"]).output
+        var said = ""
+        let isSeen = try eventually {
+            said = try bus.station.run(["notify", "--who", "--json"]).output
+            return quota.map { overQuota($0, in: said) > 0 } ?? true
+        }
         let memory = ProcessFigures.residentBytes(bus.station.busPid)
         isOver.set()
         thread.join()
@@ -44,6 +50,7 @@ struct FloodTests {
         report(flood, alone, under, memory)
         #expect(under.count > 20 && under[under.count / 2] < 1_000_000_000)
         #expect(memory < 512 << 20)
+        #expect(isSeen, "\(flood): no quota met in \(said)")
         // Once it is over, all is as before.
         #expect(try eventually { try talk.roundTrips(100).last ?? .max < 1_000_000_000 })
         return said
@@ -78,6 +85,17 @@ struct FloodTests {
         return found
     }
 
+    /// How often the connection that did so most has met a quota.
+    private static func overQuota(_ quota: String, in text: String) -> Int {
+        var found = 0
+        var rest = text[...]
+        while let start = rest.firstRange(of: "\"over_quota\":{") {
+            rest = rest[start.upperBound...]
+            found = max(found, largest(quota, in: String(rest.prefix { $0 != "}" })))
+        }
+        return found
+    }
+
     @Test("a flood of posts, alone and in batches")
     func posts() async {
         let ended = await #expect(
@@ -85,6 +103,7 @@ struct FloodTests {
             observing: [\.standardErrorContent]
         ) {
             let said = try FloodTests.measure(.posts)
+            #expect(FloodTests.largest("deferred", in: said) > 10)
             #expect(FloodTests.largest("posts", in: said) > 1000)
             #expect(FloodTests.largest("merged", in: said) > 0)
         }
@@ -98,6 +117,7 @@ struct FloodTests {
             observing: [\.standardErrorContent]
         ) {
             let said = try FloodTests.measure(.wide)
+            #expect(FloodTests.largest("deferred", in: said) > 10)
             #expect(FloodTests.largest("merged", in: said) > 0)
         }
         tellAgain(ended)
@@ -109,7 +129,7 @@ struct FloodTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            let said = try FloodTests.measure(.registrations)
+            let said = try FloodTests.measure(.registrations, quota: "names")
             #expect(FloodTests.largest("registrations", in: said) > 1000)
         }
         tellAgain(ended)
@@ -121,7 +141,7 @@ struct FloodTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            let said = try FloodTests.measure(.pools)
+            let said = try FloodTests.measure(.pools, quota: "pool_words")
             #expect(FloodTests.largest("pool_words", in: said) > 4096)
         }
         tellAgain(ended)
@@ -133,7 +153,8 @@ struct FloodTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            try FloodTests.measure(.halves)
+            let said = try FloodTests.measure(.halves)
+            #expect(FloodTests.largest("malformed", in: said) > 100)
         }
         tellAgain(ended)
     }
@@ -157,7 +178,7 @@ struct FloodTests {
             observing: [\.standardErrorContent]
         ) {
             let said = try FloodTests.measure(.listings)
-            #expect(FloodTests.largest("refused", in: said) > 0)
+            #expect(FloodTests.largest("deferred", in: said) > 10)
         }
         tellAgain(ended)
     }
@@ -168,8 +189,7 @@ struct FloodTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            let said = try FloodTests.measure(.ends)
-            #expect(FloodTests.largest("names", in: said) > 1000)
+            try FloodTests.measure(.ends)
         }
         tellAgain(ended)
     }

@@ -73,9 +73,7 @@ int clinux_block_signals(void);
 
 extern uint32_t clinux_forks;
 /* How many forks lie between this process and the one that counted first. */
-static inline uint32_t clinux_fork_count(void) {
-    return __atomic_load_n(&clinux_forks, __ATOMIC_RELAXED);
-}
+static inline const uint32_t *clinux_fork_counter(void) { return &clinux_forks; }
 /* Counts forks from now on. */
 int clinux_count_forks(void);
 /* From now on a forked child loses `fd`: it finds /dev/null there. -1 if too many are listed. */
@@ -93,13 +91,6 @@ int clinux_lock(int fd);
 
 /* --- words shared between processes --- */
 
-static inline uint64_t clinux_load(const uint64_t *address) {
-    return __atomic_load_n(address, __ATOMIC_ACQUIRE);
-}
-static inline void clinux_store(uint64_t *address, uint64_t value) {
-    __atomic_store_n(address, value, __ATOMIC_RELEASE);
-}
-static inline void clinux_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* EPOLL* and friends import unevenly into Swift; one spelling here. */
 enum {
