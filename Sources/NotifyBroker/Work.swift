@@ -26,7 +26,8 @@ enum Work {
     static let endsAtOnce = 16
     /// An ended connection with more registrations does its wills in whatever order.
     static let sortedMax = 512
-    /// Bytes of frames, of all connections, that may wait to be done further: beyond, a frame is
-    /// done whole, and the others wait. A frame has 64 KiB at the most.
+    /// Bytes of frames, of all connections, that may wait to be done further.
+    ///
+    /// Beyond, a frame is done whole, and the others wait. A frame has 64 KiB at the most.
     static let unfinishedBytesMax = 8 << 20
 }
