@@ -41,6 +41,13 @@ public final class OwnedThread: Sendable {
     /// The calling thread's kernel id.
     public static var currentID: Int32 { clinux_thread_id() }
 
+    /// Lets the calling thread wait for others that want the processor: the lowest priority.
+    ///
+    /// It cannot be taken back without rights.
+    public static func yieldToOthers() {
+        _ = clinux_thread_nice(19)
+    }
+
     /// Waits until the job is done.
     ///
     /// Calling it again, or on the thread itself, does nothing.

@@ -109,7 +109,7 @@ extension TextPattern {
     }
 
     /// Appends `payload` with every escape resolved; what lies between escapes is copied in runs.
-    private static func resolve(_ payload: UnsafeRawBufferPointer, into plain: inout [UInt8]) {
+    static func resolve(_ payload: UnsafeRawBufferPointer, into plain: inout [UInt8]) {
         guard let base = payload.baseAddress else { return }
         var at = 0
         while at < payload.count,
