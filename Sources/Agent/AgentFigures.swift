@@ -30,6 +30,14 @@ public struct AgentFigures: Sendable, Equatable {
     public var isAttached = false
     /// True while peers wait to be met, since as many as may be are there.
     public var isFull = false
+    /// Segments that compaction has made, since the start.
+    public var segments = 0
+    /// Records in them.
+    public var compacted: UInt64 = 0
+    /// Files in the folder of segments that the spool does not know.
+    public var strays = 0
+    /// Why the last compaction failed; nil while all is well.
+    public var compactionFailure: String?
     /// Why the last commit failed; nil while all is well.
     public var failure: String?
 

@@ -90,15 +90,15 @@ import Testing
 
     @Test("hot, half compacted, compacted, joined: the same records in the same order")
     func everyState() throws {
-        let (fixture, all) = try Fixture.mixed(1_500, size: 31, seed: 23)
+        let (fixture, all) = try Fixture.mixed(900, size: 31, seed: 23)
         let loss = Loss(instance: all[0].instance, sequences: 90...95, reason: "x", times: 1...2)
         do {
             var writer = try fixture.writer()
             _ = try writer.commit(SpoolCommit(losses: [loss]))
         }
         var dice = Dice(state: 77)
-        let queries = queries(&dice, 60)
-        let starts: [UInt64] = [0, 1, 30, 31, 32, 700, 1_499, 1_500]
+        let queries = queries(&dice, 40)
+        let starts: [UInt64] = [0, 1, 30, 31, 32, 700, 899, 900]
         let expected = (
             try answers(fixture, queries), try followed(fixture, starts), try tables(fixture)
         )
@@ -119,9 +119,9 @@ import Testing
         }
         #expect(files.first ?? 0 > 1)
         let summary = try SpoolReader(directory: fixture.directory).summary()
-        #expect(summary.records == 1_500 && summary.coldRecords == 1_500)
+        #expect(summary.records == 900 && summary.coldRecords == 900)
         #expect(summary.segments == UInt64(fixture.segmentNames.count))
-        #expect(summary.lastStore == 1_500)
+        #expect(summary.lastStore == 900)
         let listed = try fixture.sql("SELECT name, records, error FROM segments")
         #expect(
             listed.map { $0[0].text ?? "" }

@@ -14,9 +14,13 @@ import Testing
             let writer = try SpoolWriter(directory: directory, durability: .normal)
             var limits = CompactionLimits.all
             if joining { limits.smallBytes = 1 << 20 }
-            var compaction = try Compaction(directory: directory, limits: limits) { reached in
-                if reached == step { Signals.sendToSelf(9) }
-            }
+            var compaction = try Compaction(
+                directory: directory,
+                limits: limits,
+                hook: { reached in
+                    if reached == step { Signals.sendToSelf(9) }
+                }
+            )
             while try compaction.step() != nil {}
             _ = consume writer
         } catch {

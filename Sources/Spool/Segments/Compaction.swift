@@ -29,6 +29,7 @@ package struct Compaction: ~Copyable {
     let database: Database
     private let limits: CompactionLimits
     private let hook: (CompactionStep) -> Void
+    private let shouldStop: () -> Bool
     private var encoder: ColumnBatchEncoder
     let cold: ColumnBatchDecoder
     var hot: BatchDecoder
@@ -39,10 +40,13 @@ package struct Compaction: ~Copyable {
 
     /// Opens the spool in `directory`, and removes what a crash has left.
     ///
-    /// - Parameter hook: called at each moment of a compaction.
+    /// - Parameters:
+    ///   - shouldStop: asked between batches; true ends a step as interrupted.
+    ///   - hook: called at each moment of a compaction.
     package init(
         directory: String,
         limits: CompactionLimits = CompactionLimits(),
+        shouldStop: @escaping () -> Bool = { false },
         hook: @escaping (CompactionStep) -> Void = { _ in }
     ) throws {
         let database = try Database(path: Schema.database(directory), mode: .write)
@@ -58,6 +62,7 @@ package struct Compaction: ~Copyable {
         self.database = database
         self.limits = limits
         self.hook = hook
+        self.shouldStop = shouldStop
         self.encoder = encoder
         self.cold = cold
         self.hot = hot
@@ -120,6 +125,7 @@ package struct Compaction: ~Copyable {
         }
         let find = try database.prepare("SELECT data, crc, streams FROM batch WHERE id = ?")
         for candidate in plan.hot {
+            if shouldStop() { throw SQLiteError.interrupted }
             defer { find.reset() }
             try find.bind(1, candidate.row.id)
             do {
@@ -197,6 +203,7 @@ package struct Compaction: ~Copyable {
         var writer = try SegmentWriter(path: folder.temporary)
         hook(.fileMade)
         for (index, portion) in window.portions.enumerated() {
+            if shouldStop() { throw SQLiteError.interrupted }
             let records = window.records(portion)
             let (data, words) = try window.payloads.withUnsafeBytes { payloads in
                 var words = WordFilter()
