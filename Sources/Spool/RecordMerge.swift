@@ -29,17 +29,24 @@ struct RecordMerge {
     private var from: RecordPlace?
     /// The last record given.
     private var last: RecordPlace?
+    /// True if the walk is likely to go to the end, so that it pays to unpack ahead.
+    private let isWhole: Bool
+    private var ahead: ReadAhead?
 
     /// A walk over `scan`.
     ///
-    /// - Parameter from: leaves out what comes before it, forwards only.
+    /// - Parameters:
+    ///   - from: leaves out what comes before it, forwards only.
+    ///   - isWhole: true if the walk is likely to go to the end.
     init(
         _ scan: Scan,
         by sort: Sort,
         reverse: Bool = false,
         from: RecordPlace? = nil,
-        withPayload: Bool = true
+        withPayload: Bool = true,
+        isWhole: Bool = false
     ) {
+        self.isWhole = isWhole
         self.scan = scan
         self.sort = sort
         self.reverse = reverse
@@ -72,6 +79,7 @@ struct RecordMerge {
             } catch is Vanished {
                 scan = try reader.scan(again: scan)
                 open = BatchHeap(reverse: reverse)
+                ahead = nil
                 while pending.pop() != nil {}
                 fill()
             }
@@ -111,16 +119,35 @@ struct RecordMerge {
 
     private mutating func take(_ row: Scan.Row, _ reader: inout SpoolReader) throws {
         if case .segment(let segment) = row.place {
-            for batch in try reader.batches(of: segment, &scan) where !isBehind(batch.row) {
-                pending.push(batch)
-            }
+            let batches = try reader.batches(of: segment, &scan).filter { !isBehind($0.row) }
+            for batch in batches { pending.push(batch) }
+            return lookAhead(batches)
+        }
+        guard let batch = try reader.open(row, &scan, withPayload: withPayload, ahead) else {
             return
         }
-        guard let batch = try reader.open(row, &scan, withPayload: withPayload) else { return }
         batch.sort(by: sort, reverse: reverse, from: from?.key, behind: last?.key)
         if batch.matches.isEmpty { return }
         open.push(batch)
         open.rest(above: SpoolLimits.mergeBytes)
+    }
+}
+
+extension RecordMerge {
+    /// Has batches of a segment unpacked before they are wanted.
+    private mutating func lookAhead(_ batches: [Scan.Row]) {
+        guard isWhole else { return }
+        if ahead == nil, batches.count >= ReadAhead.batchesMin {
+            let withPayload = withPayload || scan.query.conditions.payload != nil
+            ahead = ReadAhead(scan.query, scan.catalog, withPayload: withPayload)
+        }
+        ahead?.add(
+            batches.sorted { left, right in
+                reverse
+                    ? left.row.last(by: sort) > right.row.last(by: sort)
+                    : left.row.first(by: sort) < right.row.first(by: sort)
+            }
+        )
     }
 }
 

@@ -28,6 +28,8 @@ struct Scan {
         var wanted: Int
         var place = Place.hot
 
+        var isHot: Bool { if case .hot = place { true } else { false } }
+
         /// What a report calls it.
         var name: BatchName {
             switch place {
@@ -165,10 +167,13 @@ struct Scan {
     /// - Throws: what SQLite says, where the file cannot be read.
     mutating func batches(of file: SegmentFile) throws -> [Row] {
         var found: [Row] = []
-        var skipped: [BatchRow] = []
+        let words = query.text?.wholeWords ?? []
+        let filters = words.isEmpty ? [:] : try file.words()
         try file.forEach { row, streams in
-            guard let judged = judge(row, streams, .cold(file)) else { return }
-            if judged.wanted > 0 { found.append(judged) } else { skipped.append(row) }
+            guard let judged = judge(row, streams, .cold(file)), judged.wanted > 0,
+                words.allSatisfy({ WordFilter.mayHold($0, filters[row.id] ?? []) })
+            else { return }
+            found.append(judged)
         }
         return found
     }

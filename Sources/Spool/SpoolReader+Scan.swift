@@ -17,7 +17,8 @@ extension SpoolReader {
         do {
             let scan = try scan(query)
             guard let last = query.last else {
-                return try walk(RecordMerge(scan, by: .order, reverse: query.reverse), body)
+                let merge = RecordMerge(scan, by: .order, reverse: query.reverse, isWhole: true)
+                return try walk(merge, body)
             }
             guard last > 0 else { return scan.report }
             var left = last
@@ -33,7 +34,7 @@ extension SpoolReader {
                 scan,
                 by: .order,
                 reverse: true,
-                withPayload: query.text != nil
+                withPayload: false
             )
             var from: RecordPlace?
             while left > 0, let batch = try back.next(&self) {
@@ -79,21 +80,32 @@ extension SpoolReader {
 
     private mutating func counted(_ scan: inout Scan) throws -> UInt64 {
         var total = scan.counted
+        var ahead: ReadAhead?
         for row in scan.rows where !row.isCounted {
             guard case .segment(let segment) = row.place else {
                 total += try counted(row, &scan)
                 continue
             }
-            for batch in try batches(of: segment, &scan) {
-                total += try batch.isCounted ? UInt64(batch.wanted) : counted(batch, &scan)
+            let batches = try batches(of: segment, &scan)
+            let unknown = batches.filter { !$0.isCounted }
+            if ahead == nil, unknown.count >= ReadAhead.batchesMin {
+                ahead = ReadAhead(scan.query, scan.catalog, withPayload: false)
+            }
+            ahead?.add(unknown)
+            for batch in batches {
+                total +=
+                    try batch.isCounted ? UInt64(batch.wanted) : counted(batch, &scan, ahead)
             }
         }
         return total
     }
 
-    private mutating func counted(_ row: Scan.Row, _ scan: inout Scan) throws -> UInt64 {
-        let batch = try open(row, &scan, withPayload: scan.query.text != nil)
-        return UInt64(batch?.matches.count ?? 0)
+    private mutating func counted(
+        _ row: Scan.Row,
+        _ scan: inout Scan,
+        _ ahead: ReadAhead? = nil
+    ) throws -> UInt64 {
+        try UInt64(open(row, &scan, withPayload: false, ahead)?.matches.count ?? 0)
     }
 
     /// Hands out everything committed after store number `store` that matches, in the order of the
@@ -157,17 +169,25 @@ extension SpoolReader {
     /// Unpacks a batch and finds its matches; nil where it has none, or is damaged, which is
     /// reported.
     ///
+    /// - Parameter ahead: who may have unpacked it before.
     /// - Throws: `Vanished` where a compaction has moved it.
     mutating func open(
         _ row: Scan.Row,
         _ scan: inout Scan,
-        withPayload: Bool
+        withPayload: Bool,
+        _ ahead: ReadAhead? = nil
     ) throws -> OpenBatch? {
         let test = scan.query.conditions.payload
-        let withPayload = withPayload || test != nil
-        guard let unpacked = try unpack(row, &scan, withPayload: withPayload, isFirst: true) else {
-            return nil
+        let found: Unpacked?
+        if let taken = ahead?.take(row) {
+            openedBatches += 1
+            found = taken.unpacked
+        } else {
+            // A hot batch is searched when it is unpacked, payload by payload.
+            let withPayload = withPayload || test != nil || row.isHot && scan.query.text != nil
+            found = try unpack(row, &scan, withPayload: withPayload, isFirst: true)
         }
+        guard let unpacked = found else { return nil }
         let batch = OpenBatch(row, unpacked, catalog: scan.catalog)
         if case .cold = row.place {
             batch.takeAll()
@@ -201,7 +221,8 @@ extension SpoolReader {
         openedBatches += 1
         do {
             if case .cold(let file) = row.place {
-                return try unpack(row.row, file, scan, withPayload: withPayload)
+                let reading = ColdReading(scan.query, scan.catalog, withPayload: withPayload)
+                return try reading.unpack(row.row, file, cold)
             }
             let text = isFirst ? scan.query.text : nil
             return try unpack(hot: row.row, scan, withPayload: withPayload, text)

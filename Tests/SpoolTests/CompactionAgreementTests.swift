@@ -132,6 +132,77 @@ import Testing
         #expect(listed.allSatisfy { $0[2] == .null })
     }
 
+    /// Eight streams, each large enough for batches of its own, over two segments.
+    private func wide() throws -> Fixture {
+        let fixture = try Fixture()
+        var dice = Dice(state: 8)
+        let filling = String(repeating: "some words to fill it, ", count: 30)
+        for part in 0..<12 {
+            try fixture.store([
+                (0..<160).map { index in
+                    let stream = index % 8
+                    let total = stream * 100 + Int.random(in: 0..<60, using: &dice)
+                    let mark = index % 31 == 0 ? "rare \(stream)" : ""
+                    return record(
+                        UInt64(part * 20 + index / 8 + 1),
+                        at: Int64(part * 1_000 + Int.random(in: 0..<1_500, using: &dice)),
+                        peer: "p\(stream)",
+                        payload: """
+                            {"total":\(total),"user":{"id":"u\(stream)"},"m":"\(filling)\(mark)"}
+                            """
+                    )
+                }
+            ])
+        }
+        return fixture
+    }
+
+    private static let wideStatements = [
+        "SELECT store, value FROM records('$.total') WHERE value > 640",
+        "SELECT store, value FROM records('$.total') WHERE value < 50 AND value >= 20",
+        "SELECT count(*) FROM records('$.user.id') WHERE value = 'u5'",
+        "SELECT count(*) FROM records('$.user.id') WHERE value = 'none'",
+        "SELECT count(*) FROM records('$.user') WHERE value > 3",
+        "SELECT count(*) FROM records('$.m') WHERE value > 3",
+        "SELECT count(*) FROM records('$.total') WHERE value = 'u5'",
+        "SELECT id, length(payload) FROM records ORDER BY time LIMIT 70",
+        "SELECT store FROM records WHERE text MATCH 'rare 3'",
+    ]
+
+    @Test("many batches that overlap, unpacked on two threads: the same answers")
+    func wideHistory() throws {
+        let fixture = try wide()
+        let queries = [
+            Query(), Query(reverse: true), Query(text: TextPattern("rare")), Query(last: 100),
+            Query(text: TextPattern("rare 3"), reverse: true), Query(last: 30, reverse: true),
+            Query(text: TextPattern("rare", isWord: true)), Query(since: 4_000, until: 7_000),
+            Query(text: TextPattern("absent")), Query(peers: [Glob("p3")]),
+        ]
+        let expected = (
+            try answers(fixture, queries), try followed(fixture, [0, 777]),
+            try Self.wideStatements.map { try fixture.sql($0) }
+        )
+        try fixture.compact(
+            CompactionLimits(hotBytes: 0, keptBytes: 0, segmentBytes: 900_000, smallBytes: 0)
+        )
+        #expect(fixture.segmentNames.count > 1)
+        #expect(try answers(fixture, queries) == expected.0)
+        #expect(try followed(fixture, [0, 777]) == expected.1)
+        for (statement, rows) in zip(Self.wideStatements, expected.2) {
+            #expect(try fixture.sql(statement) == rows, "\(statement)")
+        }
+        // One that stops early leaves nothing behind that would keep the process.
+        var reader = try SpoolReader(directory: fixture.directory)
+        for stop in [1, 2, 5, 300] {
+            var seen = 0
+            _ = try reader.forEach(Query()) { _ in
+                seen += 1
+                return seen < stop
+            }
+            #expect(seen == stop)
+        }
+    }
+
     private static func number(_ name: String) -> Int {
         Int(name.dropLast(3).split(separator: "-").last ?? "") ?? 0
     }

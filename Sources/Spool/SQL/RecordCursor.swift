@@ -42,7 +42,9 @@ final class RecordCursor: VirtualCursor {
                 made,
                 by: request.order.key == .time ? .time : .store,
                 reverse: request.order.isReverse,
-                withPayload: needsPayload
+                withPayload: request.withPayload,
+                // A join comes back for single numbers again and again.
+                isWhole: request.query.conditions.stores.isOpen
             )
         } else {
             walk(made)
@@ -110,13 +112,11 @@ final class RecordCursor: VirtualCursor {
         if row.isCounted {
             listed = ListedBatch(row)
         } else {
-            batch = try open(row, withPayload: needsPayload)
+            batch = try open(row, withPayload: request.withPayload)
         }
         if batch?.matches.isEmpty == true { batch = nil }
         return !isAtEnd
     }
-
-    private var needsPayload: Bool { request.withPayload || request.query.text != nil }
 
     private func open(_ row: Scan.Row, withPayload: Bool) throws -> OpenBatch? {
         try scan.take { scan throws in
@@ -162,7 +162,7 @@ final class RecordCursor: VirtualCursor {
         guard let listed, !listed.isUnreadable else { return }
         let opened: OpenBatch?
         do {
-            opened = try open(listed.row, withPayload: withPayload || needsPayload)
+            opened = try open(listed.row, withPayload: withPayload || request.withPayload)
         } catch is Vanished {
             if listed.isTouched { throw Moved() }
             try walkAgain(from: listed.row)

@@ -206,11 +206,14 @@ package struct Compaction: ~Copyable {
             if shouldStop() { throw SQLiteError.interrupted }
             let records = window.records(portion)
             let (data, words) = try window.payloads.withUnsafeBytes { payloads in
+                let data = try encoder.encode(records[...], payloads: payloads)
                 var words = WordFilter()
+                let isKnown = encoder.forEachText { words.addTokens($0) }
                 for record in records {
-                    words.add(UnsafeRawBufferPointer(rebasing: payloads[record.payload]))
+                    let payload = UnsafeRawBufferPointer(rebasing: payloads[record.payload])
+                    words.add(payload, isKnown: isKnown)
                 }
-                return (try encoder.encode(records[...], payloads: payloads), words.encode())
+                return (data, words.encode())
             }
             try writer.add(records, data: data, words: words)
             if index == 0 { hook(.batchWritten) }

@@ -1,3 +1,5 @@
+public import Telemetry
+
 /// When records move from the hot tier to the cold one, and how many at a time.
 ///
 /// Bytes are those of payloads before compression, and 96 for each record beside them, which is
@@ -18,12 +20,12 @@ public struct CompactionLimits: Sendable {
 
     /// Limits as given; without arguments those of the agent.
     public init(
-        hotBytes: Int = 24 << 20,
-        hotBatches: Int = 4096,
-        keptBytes: Int = 2 << 20,
-        age: UInt64 = 900_000_000_000,
-        segmentBytes: Int = 24 << 20,
-        smallBytes: Int = 4 << 20
+        hotBytes: Int = Limits.hotBytes,
+        hotBatches: Int = Limits.hotBatchesMax,
+        keptBytes: Int = Limits.hotBytesKept,
+        age: UInt64 = Limits.hotAge,
+        segmentBytes: Int = Limits.segmentBytes,
+        smallBytes: Int = Limits.segmentBytesSmall
     ) {
         self.hotBytes = hotBytes
         self.hotBatches = hotBatches

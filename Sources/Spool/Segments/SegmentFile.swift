@@ -8,12 +8,14 @@ internal import SQLite
 final class SegmentFile {
     /// The file's name in the folder of segments.
     let name: String
+    let path: String
     private let database: Database
     private let find: Statement
 
     /// Opens the file at `path`.
     init(_ path: String) throws {
         name = Files.name(of: path)
+        self.path = path
         let database = try Database(path: path, mode: .immutable)
         try database.execute(
             "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=1073741824"

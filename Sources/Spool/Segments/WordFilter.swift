@@ -1,4 +1,5 @@
 internal import Basics
+internal import LinuxIO
 
 /// A Bloom filter of the words of a batch: whether a word can be in it as a whole.
 ///
@@ -19,7 +20,7 @@ struct WordFilter {
     private var count = 0
 
     /// True for a word that filters know.
-    static func covers(_ word: [UInt8]) -> Bool {
+    static func covers(_ word: ArraySlice<UInt8>) -> Bool {
         word.count >= wordBytesMin && word.allSatisfy { ($0 | 0x20) &- 0x61 < 26 }
     }
 
@@ -29,16 +30,27 @@ struct WordFilter {
         (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x5f || byte >= 0x80
     }
 
+    /// As `isTokenByte`, and the mark of digits in a pattern: what is beside it is no word.
+    @inline(__always)
+    private static func joins(_ byte: UInt8) -> Bool {
+        isTokenByte(byte) || byte == DigitPattern.marker
+    }
+
     /// Takes in the words of a payload.
-    mutating func add(_ payload: UnsafeRawBufferPointer) {
-        addTokens(payload)
-        guard payload.contains(0x5c) else { return }
+    ///
+    /// - Parameter isKnown: true where the texts of its batch have been taken in.
+    mutating func add(_ payload: UnsafeRawBufferPointer, isKnown: Bool = false) {
+        if !isKnown { addTokens(payload) }
+        guard let base = payload.baseAddress,
+            MemorySearch.first(0x5c, in: base, count: payload.count) != nil
+        else { return }
         var plain: [UInt8] = []
         TextPattern.resolve(payload, into: &plain)
         plain.withUnsafeBytes { addTokens($0) }
     }
 
-    private mutating func addTokens(_ bytes: UnsafeRawBufferPointer) {
+    /// Takes in the words of any text.
+    mutating func addTokens(_ bytes: UnsafeRawBufferPointer) {
         var hash = Self.seed
         var length = 0
         var isWord = true
@@ -47,7 +59,7 @@ struct WordFilter {
             if lowered &- 0x61 < 26 {
                 hash = (hash ^ UInt64(lowered)) &* Self.prime
                 length += 1
-            } else if Self.isTokenByte(byte) {
+            } else if Self.joins(byte) {
                 isWord = false
                 length += 1
             } else if length > 0 {
@@ -92,7 +104,7 @@ struct WordFilter {
 
     /// False if no payload has `word` as a whole; it is one that `covers`.
     static func mayHold(_ word: [UInt8], _ filter: [UInt8]) -> Bool {
-        // A filter that is damaged away says nothing.
+        // One that is not there says nothing.
         if filter.isEmpty { return true }
         var hash = seed
         for byte in word { hash = (hash ^ UInt64(byte | 0x20)) &* prime }
