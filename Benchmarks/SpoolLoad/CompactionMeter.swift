@@ -10,6 +10,8 @@ struct CompactionMeter {
     private var records = 0
     private var bytes: Int64 = 0
     private var segments = 0
+    /// The longest that a writer would have had to wait, ns.
+    private var longestHold: UInt64 = 0
 
     init(directory: String) {
         self.directory = directory
@@ -18,7 +20,16 @@ struct CompactionMeter {
     /// Makes segments as long as the limits ask for it.
     mutating func compact(_ limits: CompactionLimits) throws {
         let start = Self.processorTime()
-        var compaction = try Compaction(directory: directory, limits: limits)
+        var begun: UInt64 = 0
+        var longest = longestHold
+        var compaction = try Compaction(
+            directory: directory,
+            limits: limits,
+            hook: { moment in
+                if moment == .folderSynced { begun = Clock.system.boot() }
+                if moment == .committed { longest = max(longest, Clock.system.boot() - begun) }
+            }
+        )
         while let made = try compaction.step() {
             raw += made.raw
             records += made.records
@@ -26,6 +37,7 @@ struct CompactionMeter {
             segments += 1
         }
         seconds += Self.processorTime() - start
+        longestHold = longest
     }
 
     /// Prints the figures.
@@ -34,6 +46,7 @@ struct CompactionMeter {
         let each = (Double(bytes) / Double(max(1, records)) * 100).rounded() / 100
         print("\(segments) segments of \(records) records, \(raw) -> \(bytes) bytes")
         print("\(each) B a record, \(rate) MB/s of processor time")
+        print("the writing lock was held \(longestHold / 1000) us at the most")
         let status = String(
             decoding: (try? Files.contents("/proc/self/status")) ?? [],
             as: UTF8.self

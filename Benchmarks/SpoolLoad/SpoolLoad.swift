@@ -3,8 +3,8 @@ import LinuxIO
 import Spool
 import Telemetry
 
-/// Fills a spool with a corpus, one `{"ts":µs,"peer":"…","kind":"…","body":…}` a line, for figures
-/// that need more records than the bus would bring in a minute.
+/// Fills a spool with a corpus, one `{"ts":µs,"peer":"…","kind":"…","body":…}` a line, for
+/// figures that need more records than the bus would bring in a minute.
 ///
 ///     spool-load CORPUS FOLDER [--times N] [--compact] [--keep]
 ///

@@ -81,7 +81,7 @@ struct Scan {
     }
 
     private mutating func list(_ database: borrowing Database, _ fromBatch: Int64) throws {
-        let covered = try listSegments(database)
+        let compacted = try listSegments(database)
         // Where store numbers are asked for, SQLite leaves the others out without our looking.
         let stores = query.conditions.stores
         let range = stores.isOpen ? "" : " AND first_store <= ? AND first_store + n > ?"
@@ -97,41 +97,43 @@ struct Scan {
         do {
             while try list.step() {
                 next = list.integer(0) + 1
-                add(hot: list, covered)
+                try add(hot: list, compacted, database)
             }
-        } catch {
-            guard error.isDamaged else { throw error }
-            try salvage(database, from: next, covered)
+        } catch let error as SQLiteError where error.isDamaged {
+            try salvage(database, from: next, compacted)
         }
     }
 
-    /// Lists the segments; gives the numbers of the hot batches that each stands for.
-    private mutating func listSegments(
-        _ database: borrowing Database
-    ) throws -> [ClosedRange<Int64>] {
-        guard try Schema.hasSegments(database) else { return [] }
+    /// Lists the segments; gives the last hot batch that any of them stands for.
+    private mutating func listSegments(_ database: borrowing Database) throws -> Int64 {
+        guard try Schema.hasSegments(database) else { return 0 }
+        let stores = query.conditions.stores
+        let range = stores.isOpen ? "" : "WHERE first_store <= ? AND last_store >= ?"
         let list = try database.prepare(
-            "SELECT \(SegmentRow.columns) FROM segment ORDER BY lo"
+            "SELECT \(SegmentRow.columns) FROM segment \(range) ORDER BY lo"
         )
-        var covered: [ClosedRange<Int64>] = []
+        if !stores.isOpen {
+            try list.bind(1, stores.last)
+            try list.bind(2, stores.first)
+        }
         do {
             while try list.step() {
                 let segment = SegmentRow(list)
-                if segment.lo <= segment.hi { covered.append(segment.lo...segment.hi) }
                 list.withBlob(8) { add(segment.row, $0, .segment(segment)) }
             }
+            return try database.integer("SELECT hi FROM segment ORDER BY lo DESC LIMIT 1") ?? 0
         } catch {
             guard error.isDamaged else { throw error }
             report.add(BatchName(segment: "list"), records: 0, reason: error.message)
+            return 0
         }
-        return covered
     }
 
     /// Goes on after a damaged page by single numbers, which often finds what lies behind it.
     private mutating func salvage(
         _ database: borrowing Database,
         from first: Int64,
-        _ covered: [ClosedRange<Int64>]
+        _ compacted: Int64
     ) throws {
         let end = try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'batch'") ?? 0
         let find = try database.prepare("SELECT \(BatchRow.columns) FROM batch WHERE id = ?")
@@ -140,17 +142,21 @@ struct Scan {
             defer { find.reset() }
             try find.bind(1, id)
             do {
-                if try find.step() { add(hot: find, covered) }
-            } catch {
-                guard error.isDamaged else { throw error }
+                if try find.step() { try add(hot: find, compacted, database) }
+            } catch let error as SQLiteError where error.isDamaged {
                 report.add(BatchName(id: id), records: 0, reason: error.message)
             }
         }
     }
 
-    private mutating func add(hot list: borrowing Statement, _ covered: [ClosedRange<Int64>]) {
+    private mutating func add(
+        hot list: borrowing Statement,
+        _ compacted: Int64,
+        _ database: borrowing Database
+    ) throws {
         let row = BatchRow(list)
-        if covered.contains(where: { $0.contains(row.id) }) { return }
+        // Only a batch that could not be read stays behind what was compacted.
+        if row.id <= compacted, try SegmentRow.covers(row.id, database) { return }
         list.withBlob(8) { add(row, $0, .hot) }
     }
 

@@ -1,3 +1,4 @@
+internal import LinuxIO
 public import Telemetry
 
 /// How much a commit waits for the disk.
@@ -118,4 +119,12 @@ public struct SpoolSummary: Equatable, Sendable {
 
     /// The figures of an empty spool.
     public init() {}
+
+    /// Bytes on disk of the spool in `directory`, by its files alone.
+    public static func fileBytes(_ directory: String) -> Int64 {
+        let folder = SegmentFolder(spool: directory)
+        return folder.names.reduce(
+            Files.size(Schema.database(directory)) + Files.size(Schema.log(directory))
+        ) { $0 + Files.size(folder.file($1)) }
+    }
 }

@@ -54,7 +54,7 @@ import Testing
                         at: Int64($0),
                         peer: word,
                         payload:
-"{\"m\":\"\(text)\(mark) \(index)\"}"
+                            "{\"m\":\"\(text)\(mark) \(index)\"}"
                     )
                 }
             ])

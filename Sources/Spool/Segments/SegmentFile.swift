@@ -17,8 +17,10 @@ final class SegmentFile {
         name = Files.name(of: path)
         self.path = path
         let database = try Database(path: path, mode: .immutable)
+        // A batch is read once: there is nothing to keep. And no mapping: a file that somebody cuts
+        // off would end the process.
         try database.execute(
-            "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=1073741824"
+            "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA cache_size=-256"
         )
         guard try database.integer("PRAGMA application_id") == SegmentSchema.application else {
             throw DamagedBatch(reason: "it is no segment")

@@ -51,6 +51,15 @@ struct SegmentRow: Equatable {
         try add.run()
     }
 
+    /// True if a listed segment stands for a hot batch.
+    static func covers(_ batch: Int64, _ database: borrowing Database) throws(SQLiteError) -> Bool {
+        let find = try database.prepare(
+            "SELECT hi FROM segment WHERE lo <= ? ORDER BY lo DESC LIMIT 1"
+        )
+        try find.bind(1, batch)
+        return try find.step() && find.integer(0) >= batch
+    }
+
     /// Every listed segment, oldest first.
     static func all(_ database: borrowing Database) throws(SQLiteError) -> [SegmentRow] {
         let list = try database.prepare("SELECT \(columns) FROM segment ORDER BY lo")

@@ -38,10 +38,7 @@ extension SpoolReader {
 
     /// True if a segment stands for a hot batch by now.
     func isMoved(_ batch: Int64) throws -> Bool {
-        guard try Schema.hasSegments(database) else { return false }
-        let find = try database.prepare("SELECT 1 FROM segment WHERE ? BETWEEN lo AND hi")
-        try find.bind(1, batch)
-        return try find.step()
+        try Schema.hasSegments(database) && SegmentRow.covers(batch, database)
     }
 
     private func isListed(_ name: String) throws -> Bool {
