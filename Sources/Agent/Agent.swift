@@ -29,6 +29,7 @@ public final class Agent: Sendable {
         try spool.start(
             directory: options.spool,
             durability: options.durability,
+            compaction: options.compaction,
             completed: wake
         )
         do {

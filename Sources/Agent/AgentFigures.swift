@@ -34,6 +34,14 @@ public struct AgentFigures: Sendable, Equatable {
     public var isFull = false
     /// The counters of the bus that the agent hosts; nil where somebody else does.
     public var broker: BrokerFigures?
+    /// Segments that compaction has made, since the start.
+    public var segments = 0
+    /// Records in them.
+    public var compacted: UInt64 = 0
+    /// Files in the folder of segments that the spool does not know.
+    public var strays = 0
+    /// Why the last compaction failed; nil while all is well.
+    public var compactionFailure: String?
     /// Why the last commit failed; nil while all is well.
     public var failure: String?
 

@@ -25,6 +25,8 @@ public struct AgentOptions: Sendable {
     public var channel: String
     /// What a commit survives.
     public var durability: Durability
+    /// When records move to the cold tier.
+    public var compaction = CompactionLimits()
 
     /// Options as given.
     public init(

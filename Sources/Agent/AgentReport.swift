@@ -51,6 +51,8 @@ struct AgentReport {
         object.add("impostors", figures.impostors)
         object.add("waiting_bytes", UInt64(figures.waitingBytes))
         object.add("commits_in_flight", UInt64(figures.commitsInFlight))
+        object.add("segments", UInt64(figures.segments))
+        object.add("compacted", figures.compacted)
         object.add("warnings", texts: warnings(figures))
         return object.finished
     }
@@ -76,6 +78,10 @@ struct AgentReport {
     private func warnings(_ figures: AgentFigures) -> [String] {
         var found: [String] = []
         if let failure = figures.failure { found.append("commits fail: \(failure)") }
+        if let failure = figures.compactionFailure { found.append("compaction fails: \(failure)") }
+        if figures.strays > 0 {
+            found.append("\(figures.strays) files in 'seg' are not of this spool, passed over")
+        }
         if !figures.isAttached { found.append("no bus answers at '\(options.busPath)'") }
         if figures.isFull { found.append("as many peers as may be are there, others wait") }
         if figures.impostors > 0 {

@@ -122,6 +122,10 @@ struct Collector {
         figures.stored = written.storedRecords
         figures.commits = written.commits
         figures.failure = written.failure
+        figures.segments = written.compaction.segments
+        figures.compacted = written.compaction.records
+        figures.strays = written.compaction.strays
+        figures.compactionFailure = written.compaction.failure
         figures.duplicates = pipeline.duplicates
         figures.malformed = pipeline.malformed
         figures.relabelled = pipeline.relabelled

@@ -29,6 +29,7 @@ final class SpoolThread: Sendable {
         var storedRecords: UInt64 = 0
         var commits: UInt64 = 0
         var failure: String?
+        var compaction = Compactor.Figures()
     }
 
     private let inbox = Mailbox<Consignment>(capacity: Limits.batchesQueuedMax)
@@ -38,14 +39,22 @@ final class SpoolThread: Sendable {
     private let thread = Mutex<OwnedThread?>(nil)
 
     /// Opens the spool on a new thread; returns once it is open.
-    func start(directory: String, durability: Durability, completed: Wake) throws {
+    func start(
+        directory: String,
+        durability: Durability,
+        compaction: CompactionLimits = CompactionLimits(),
+        completed: Wake
+    ) throws {
         let opened = Mailbox<(any Error)?>(capacity: 1)
         let made = try OwnedThread("spool") { [self] in
             do {
                 var writer = try SpoolWriter(directory: directory, durability: durability)
                 let checkpointer = try Checkpointer(directory: directory)
+                let compactor = try Compactor(directory: directory, limits: compaction)
                 _ = opened.trySend(nil)
-                run(&writer, checkpointer, completed)
+                run(&writer, checkpointer, compactor, completed)
+                // The writer is the last to close the spool.
+                compactor.stop()
                 checkpointer.stop()
             } catch {
                 _ = opened.trySend(error)
@@ -78,7 +87,12 @@ final class SpoolThread: Sendable {
         thread.withLock { $0 }?.join()
     }
 
-    private func run(_ writer: inout SpoolWriter, _ checkpointer: Checkpointer, _ completed: Wake) {
+    private func run(
+        _ writer: inout SpoolWriter,
+        _ checkpointer: Checkpointer,
+        _ compactor: Compactor,
+        _ completed: Wake
+    ) {
         while true {
             guard let consignment = inbox.receive() else {
                 if inbox.isClosed { return }
@@ -86,6 +100,10 @@ final class SpoolThread: Sendable {
             }
             guard commit(consignment, &writer) else { return }
             checkpointer.nudge()
+            let records = consignment.commit.records
+            compactor.nudge(bytes: records.payloadBytes, records: records.count)
+            let compaction = compactor.figures
+            figuresBox.withLock { $0.compaction = compaction }
             done.withLock { $0.append(consignment) }
             completed.ring()
         }

@@ -10,6 +10,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -163,6 +164,10 @@ int clinux_seal_future_write(int fd) {
 int clinux_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
 int clinux_thread_timer_slack(uint64_t ns) { return prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0); }
+
+int clinux_thread_nice(int value) {
+    return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), value);
+}
 
 int32_t clinux_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 

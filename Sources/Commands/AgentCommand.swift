@@ -88,8 +88,7 @@ enum AgentCommand {
             if signal == .hangUp { reload() } else if signal != nil { break }
             let line = LiveLine.text(
                 agent.figures,
-                bytes: Files.size(options.spool + "/hot.db")
-                    + Files.size(options.spool + "/hot.db-wal")
+                bytes: SpoolSummary.fileBytes(options.spool)
             )
             if isTerminal {
                 try? Descriptor.write(Descriptor.error, Array("\r\u{1b}[K\(line)".utf8))

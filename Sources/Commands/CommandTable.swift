@@ -64,6 +64,7 @@ extension Flag {
         "PATTERN",
         help: "payloads with this text; any case when it is all lower case"
     )
+    static let word = Flag("word", short: "w", help: "with --grep: the text as a whole word")
     static let lines = Flag("lines", short: "n", "N|all", help: "the newest N that match")
     static let reverse = Flag("reverse", short: "r", help: "newest first")
     static let utc = Flag("utc", help: "times in UTC, also those of --since and --until")

@@ -32,6 +32,12 @@ enum LimitsTable {
         ("batch_delay_ns", Limits.batchDelay),
         ("batches_queued_max", UInt64(Limits.batchesQueuedMax)),
         ("batch_raw_bytes_max", UInt64(Limits.batchRawBytesMax)),
+        ("hot_bytes", UInt64(Limits.hotBytes)),
+        ("hot_batches_max", UInt64(Limits.hotBatchesMax)),
+        ("hot_bytes_kept", UInt64(Limits.hotBytesKept)),
+        ("hot_age_ns", Limits.hotAge),
+        ("segment_bytes", UInt64(Limits.segmentBytes)),
+        ("segment_bytes_small", UInt64(Limits.segmentBytesSmall)),
         ("checkpoint_bytes", UInt64(Limits.checkpointBytes)),
         ("wal_bytes_max", UInt64(Limits.walBytesMax)),
     ]

@@ -6,7 +6,8 @@ internal import Telemetry
 struct RecordFilter {
     /// The flags, for the table.
     static let flags: [Flag] = [
-        .since, .until, .lines, .reverse, .peer, .kind, .priority, .grep, .utc, .quiet, .spool,
+        .since, .until, .lines, .reverse, .peer, .kind, .priority, .grep, .word, .utc, .quiet,
+        .spool,
     ]
 
     /// What is asked of the spool.
@@ -51,7 +52,10 @@ struct RecordFilter {
         guard all.count <= 1 else {
             throw CommandError("--grep was given \(all.count) times", hint: "give one pattern")
         }
-        return all.first.map { TextPattern($0) }
+        guard !all.isEmpty || !arguments.has(.word) else {
+            throw CommandError("--word goes with --grep", hint: "name the word with --grep")
+        }
+        return all.first.map { TextPattern($0, isWord: arguments.has(.word)) }
     }
 
     private static func lines(_ arguments: Parsed) throws(CommandError) -> Int? {

@@ -26,6 +26,13 @@ struct Status {
         return " (\(tenths / 10).\(tenths % 10)x)"
     }
 
+    /// What of it is in the cold tier.
+    private var cold: String {
+        if summary.segments == 0 { return "" }
+        let (records, files) = (summary.coldRecords, summary.segments)
+        return ", \(FigureText.grouped(records)) of them in \(FigureText.grouped(files)) segments"
+    }
+
     /// Lines to read.
     func text(_ zone: Zone) -> String {
         let lines = agentLines + spoolLines(zone)
@@ -97,7 +104,10 @@ struct Status {
         let states = Self.presences.map { "\(grouped(count($0))) \($0.name)" }
         return [
             ("spool", TerminalText.escaped(folder)),
-            ("records", grouped(summary.records) + " in \(grouped(summary.batches)) batches"),
+            (
+                "records",
+                grouped(summary.records) + " in \(grouped(summary.batches)) batches" + cold
+            ),
             (
                 "size",
                 "\(FigureText.bytes(summary.fileBytes)) on disk for "
@@ -121,6 +131,8 @@ struct Status {
         spool.add("path", folder)
         spool.add("records", summary.records)
         spool.add("batches", summary.batches)
+        spool.add("segments", summary.segments)
+        spool.add("cold_records", summary.coldRecords)
         spool.add("raw_bytes", summary.rawBytes)
         spool.add("file_bytes", summary.fileBytes)
         spool.add("last_store", summary.lastStore)

@@ -24,6 +24,7 @@ struct StatusMetrics {
             ("uptime_seconds", .gauge, "Seconds since the agent started.", "uptime_seconds"),
             ("resident_bytes", .gauge, "Memory that the agent holds.", "resident_bytes"),
             ("stored_total", .counter, "Records committed since the start.", "stored"),
+            ("segments_total", .counter, "Segments made since the start.", "segments"),
             ("commits_total", .counter, "Commits since the start.", "commits"),
             ("duplicates_total", .counter, "Records that came again.", "duplicates"),
             ("malformed_total", .counter, "Transfers that could not be read.", "malformed"),
@@ -67,6 +68,7 @@ struct StatusMetrics {
         add("spool_records", .gauge, "Records in the spool.", [("", summary.records)])
         add("spool_bytes", .gauge, "The spool's size on disk.", [("", summary.fileBytes)])
         add("spool_payload_bytes", .gauge, "The size unpacked.", [("", summary.rawBytes)])
+        add("spool_segments", .gauge, "Files of the cold tier.", [("", summary.segments)])
         let seconds = UInt64(clamping: (summary.oldestTime ?? 0) / 1_000_000_000)
         add("spool_oldest_timestamp_seconds", .gauge, "Time of the oldest.", [("", seconds)])
     }

@@ -122,6 +122,12 @@ public enum Files {
         guard Glibc.rename(old, new) == 0 else { throw SystemError("rename to '\(new)'", old) }
     }
 
+    /// Waits until a file's bytes, or a folder's names, are on the disk.
+    public static func sync(_ path: String) throws(SystemError) {
+        let file = try openToRead(path)
+        guard fsync(file.raw) == 0 else { throw SystemError("sync", path) }
+    }
+
     /// Names in a folder, sorted, without `.` and `..`; none if it cannot be read.
     public static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }

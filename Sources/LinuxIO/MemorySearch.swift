@@ -9,6 +9,16 @@ public enum MemorySearch {
         memchr(start, Int32(byte), count).map { UnsafeRawPointer($0) }
     }
 
+    /// True if both hold the same bytes.
+    public static func isEqual(
+        _ left: UnsafeRawBufferPointer,
+        _ right: UnsafeRawBufferPointer
+    ) -> Bool {
+        guard left.count == right.count else { return false }
+        guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+        return isEqual(first, second, count: left.count)
+    }
+
     /// True if `count` bytes are the same in both places.
     public static func isEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, count: Int)
         -> Bool

@@ -47,6 +47,13 @@ public final class OwnedThread: Sendable {
         _ = clinux_thread_timer_slack(1)
     }
 
+    /// Lets the calling thread wait for others that want the processor: the lowest priority.
+    ///
+    /// It cannot be taken back without rights.
+    public static func yieldToOthers() {
+        _ = clinux_thread_nice(19)
+    }
+
     /// Waits until the job is done.
     ///
     /// Calling it again, or on the thread itself, does nothing.

@@ -9,6 +9,8 @@ struct BatchGroup: Equatable {
     var level: UInt8
     /// Records in it.
     var count: Int
+    /// Bounds of their sequence numbers; all numbers in a hot batch, which does not say.
+    var sequences: ClosedRange<UInt64> = 0 ... .max
 }
 
 extension [BatchGroup] {

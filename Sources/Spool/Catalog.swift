@@ -59,7 +59,7 @@ struct Catalog {
     /// True if records of a group pass the query's globs and levels.
     func wants(_ group: BatchGroup, _ query: Query) -> Bool {
         streams[group.stream]?.isWanted == true && senders[group.instance]?.isWanted == true
-            && query.wants(level: group.level)
+            && query.wants(level: group.level) && query.conditions.mayWant(group)
     }
 
     /// True if every name of these groups is known.

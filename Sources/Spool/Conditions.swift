@@ -40,9 +40,12 @@ struct Conditions: Sendable {
     /// Store numbers that are wanted.
     var stores = Bounds()
 
-    /// True if names or levels matter.
+    /// The value at a path into the payload that is wanted.
+    var payload: PayloadTest?
+
+    /// True if names or levels matter, or what else is known of a group.
     var choosesGroups: Bool {
-        !peers.isEmpty || !kinds.isEmpty || epochs != nil || levels != 0xff
+        !peers.isEmpty || !kinds.isEmpty || epochs != nil || levels != 0xff || !sequences.isOpen
     }
 
     /// True if the numbers of single records matter.
@@ -69,9 +72,15 @@ struct Conditions: Sendable {
         stores.isOpen || stores.overlap(row.firstStore, row.lastStore)
     }
 
+    /// True if a group can hold what is wanted, as far as its sequence numbers tell.
+    func mayWant(_ group: BatchGroup) -> Bool {
+        sequences.overlap(group.sequences.lowerBound, group.sequences.upperBound)
+    }
+
     /// True if all of a batch is wanted, as far as the numbers of its records go.
     func wantsAll(_ row: BatchRow) -> Bool {
-        sequences.isOpen && stores.contains(row.firstStore) && stores.contains(row.lastStore)
+        payload == nil && sequences.isOpen && stores.contains(row.firstStore)
+            && stores.contains(row.lastStore)
     }
 }
 

@@ -17,14 +17,39 @@ struct RecordKey: Comparable {
     }
 }
 
+/// A key that outlives the catalog that its rank is of.
+struct RecordPlace {
+    var key: RecordKey
+    /// Row of `peer_state`.
+    var instance: Int64
+
+    /// The same place by the ranks of another catalog.
+    func ranked(_ catalog: Catalog) -> RecordPlace {
+        var copy = self
+        if let sender = catalog.senders[instance] { copy.key.rank = sender.rank }
+        return copy
+    }
+}
+
+/// What a batch unpacks to: all of its records, or of a cold one those that match.
+struct Unpacked {
+    var groups: [BatchGroup]
+    var columns: EnvelopeColumns.Decoded
+    /// Store numbers, where they have gaps.
+    var stores: [UInt64] = []
+    var payload: [UInt8]
+}
+
 /// An unpacked batch with the records of it that match, in the order in which they are wanted.
 ///
 /// A class so that a merge moves references, not arrays. While many batches overlap, those that
 /// wait can rest: they keep what they have found, and are unpacked again when it is their turn.
 final class OpenBatch {
-    let row: BatchRow
+    let place: Scan.Row
     let groups: [BatchGroup]
     private var columns: EnvelopeColumns.Decoded
+    /// Store numbers, where they have gaps.
+    private var stores: [UInt64]
     private var payload: [UInt8]
     private(set) var isAtRest = false
     private let senders: [Catalog.Sender]
@@ -36,20 +61,15 @@ final class OpenBatch {
     /// Key of the next match.
     private(set) var key = RecordKey(order: 0, rank: 0, sequence: 0, store: 0)
 
-    /// True where the key goes by the record's own time and not by its order.
-    private var isByTime = false
+    /// What the keys go by.
+    private var sort = RecordMerge.Sort.order
 
-    init(
-        row: BatchRow,
-        groups: [BatchGroup],
-        columns: EnvelopeColumns.Decoded,
-        payload: [UInt8],
-        catalog: Catalog
-    ) {
-        self.row = row
-        self.groups = groups
-        self.columns = columns
-        self.payload = payload
+    init(_ place: Scan.Row, _ unpacked: Unpacked, catalog: Catalog) {
+        self.place = place
+        groups = unpacked.groups
+        columns = unpacked.columns
+        stores = unpacked.stores
+        payload = unpacked.payload
         senders = groups.compactMap { catalog.senders[$0.instance] }
         kinds = groups.compactMap { catalog.streams[$0.stream]?.kind }
     }
@@ -63,14 +83,26 @@ final class OpenBatch {
     func rest() {
         isAtRest = true
         columns = EnvelopeColumns.Decoded()
+        stores = []
         payload = []
     }
 
-    /// Takes what was unpacked again.
-    func wake(_ columns: EnvelopeColumns.Decoded, _ payload: [UInt8]) {
-        self.columns = columns
-        self.payload = payload
+    /// Takes what was unpacked again; false where it is not what it was.
+    func wake(_ unpacked: Unpacked) -> Bool {
+        guard unpacked.groups == groups,
+            matches.allSatisfy({ Int($0) < unpacked.columns.envelopes.count })
+        else { return false }
+        columns = unpacked.columns
+        stores = unpacked.stores
+        payload = unpacked.payload
         isAtRest = false
+        return true
+    }
+
+    /// Takes all: what does not match was left packed.
+    func takeAll() {
+        matches = (0..<Int32(truncatingIfNeeded: columns.envelopes.count)).map { $0 }
+        rewind()
     }
 
     /// Finds the records that a query wants, in batch order.
@@ -82,7 +114,7 @@ final class OpenBatch {
         }
         let checksTime = query.since != nil || query.until != nil
         let checksRecords = query.conditions.checksRecords
-        matches.reserveCapacity(row.count)
+        matches.reserveCapacity(columns.envelopes.count)
         for index in 0..<columns.envelopes.count {
             guard wanted[columns.groupOf[index]] else { continue }
             if checksTime, !query.wants(time: columns.envelopes[index].time) { continue }
@@ -117,21 +149,20 @@ final class OpenBatch {
         self.position = min(position, matches.count)
     }
 
-    /// Sorts the matches by the time that they carry.
-    func sortByTime(reverse: Bool) {
-        isByTime = true
-        sort(reverse: reverse, from: nil)
-    }
-
-    /// Turns the matches round.
-    func reverse() {
-        matches.reverse()
-        rewind()
-    }
-
-    /// Sorts what `filter` found; `from` leaves out what lies before it in a forward order.
-    func sort(reverse: Bool, from: RecordKey?) {
+    /// Sorts the matches.
+    ///
+    /// - Parameters:
+    ///   - from: leaves out what lies before it, going forwards.
+    ///   - last: leaves out what does not lie behind it.
+    func sort(
+        by sort: RecordMerge.Sort,
+        reverse: Bool,
+        from: RecordKey? = nil,
+        behind last: RecordKey? = nil
+    ) {
+        self.sort = sort
         if let from { matches.removeAll { keyOf($0) < from } }
+        if let last { matches.removeAll { reverse ? keyOf($0) >= last : keyOf($0) <= last } }
         var isSorted = true
         for index in matches.indices.dropFirst()
         where keyOf(matches[index]) < keyOf(matches[index - 1]) {
@@ -140,12 +171,6 @@ final class OpenBatch {
         }
         if !isSorted { matches.sort { keyOf($0) < keyOf($1) } }
         if reverse { matches.reverse() }
-        rewind()
-    }
-
-    /// Leaves out records whose store number is not above `store`.
-    func dropStored(upTo store: UInt64) {
-        matches.removeAll { row.firstStore &+ UInt64($0) <= store }
         rewind()
     }
 
@@ -179,6 +204,12 @@ final class OpenBatch {
         }
     }
 
+    /// Where a walk stands that has come to the next match.
+    var standing: RecordPlace {
+        let index = Int(matches[position])
+        return RecordPlace(key: key, instance: groups[columns.groupOf[index]].instance)
+    }
+
     private func rewind() {
         position = 0
         if let first = matches.first { key = keyOf(first) }
@@ -187,15 +218,21 @@ final class OpenBatch {
     private func keyOf(_ match: Int32) -> RecordKey {
         let index = Int(match)
         let envelope = columns.envelopes[index]
-        return RecordKey(
-            order: isByTime ? envelope.time : envelope.order,
-            rank: senders[columns.groupOf[index]].rank,
-            sequence: envelope.sequence,
-            store: storeNumber(index)
-        )
+        let store = storeNumber(index)
+        switch sort {
+        case .store:
+            return RecordKey(order: Int64(clamping: store), rank: 0, sequence: 0, store: store)
+        case .order, .time:
+            return RecordKey(
+                order: sort == .time ? envelope.time : envelope.order,
+                rank: senders[columns.groupOf[index]].rank,
+                sequence: envelope.sequence,
+                store: store
+            )
+        }
     }
 
     private func storeNumber(_ index: Int) -> UInt64 {
-        row.firstStore &+ UInt64(index)
+        stores.isEmpty ? place.row.firstStore &+ UInt64(index) : stores[index]
     }
 }

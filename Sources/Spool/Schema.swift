@@ -6,7 +6,9 @@ enum Schema {
     /// "inte": tells hot.db from other SQLite files.
     static let application: Int64 = 0x696E_7465
     /// The version of tables and batches; a file with a higher one is left alone.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
+    /// The first version with segments; a file of an older one is read without.
+    private static let segmentsVersion: Int64 = 2
 
     static func database(_ directory: String) -> String { directory + "/hot.db" }
     static func log(_ directory: String) -> String { directory + "/hot.db-wal" }
@@ -33,7 +35,37 @@ enum Schema {
           id INTEGER PRIMARY KEY, peer TEXT NOT NULL, epoch INT NOT NULL,
           first INT NOT NULL, last INT NOT NULL, reason TEXT NOT NULL,
           time0 INT NOT NULL, time1 INT NOT NULL);
+        """ + segmentTables
+
+    /// What came with version 2: the list of segments, and of the files that are to go.
+    private static let segmentTables = """
+        CREATE TABLE segment(
+          lo INTEGER PRIMARY KEY, t0 INT NOT NULL, t1 INT NOT NULL,
+          time0 INT NOT NULL, time1 INT NOT NULL, n INT NOT NULL, raw INT NOT NULL,
+          first_store INT NOT NULL, last_store INT NOT NULL, hi INT NOT NULL,
+          batches INT NOT NULL, bytes INT NOT NULL, name TEXT NOT NULL UNIQUE,
+          streams BLOB NOT NULL);
+        CREATE TABLE removal(name TEXT PRIMARY KEY) WITHOUT ROWID;
         """
+
+    /// Brings the tables of an older file up to date, in one transaction.
+    static func migrate(_ database: borrowing Database) throws(SQLiteError) {
+        try database.execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            if try !hasSegments(database) {
+                try database.execute("\(segmentTables) PRAGMA user_version=\(version);")
+            }
+            try database.execute("COMMIT")
+        } catch {
+            if database.isInTransaction { try? database.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// True if the file has the list of segments.
+    static func hasSegments(_ database: borrowing Database) throws(SQLiteError) -> Bool {
+        try database.integer("PRAGMA user_version") ?? 0 >= segmentsVersion
+    }
 
     /// Settings of every connection.
     ///
@@ -78,7 +110,7 @@ enum Schema {
         let version = try database.integer("PRAGMA user_version") ?? 0
         if found == application {
             if version > Self.version { return .newer(version) }
-            return version == Self.version ? .ours : .foreign
+            return version > 0 ? .ours : .foreign
         }
         let tables = try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0
         return found == 0 && version == 0 && tables == 0 ? .empty : .foreign

@@ -1,3 +1,4 @@
+internal import LinuxIO
 public import Telemetry
 
 /// How much a commit waits for the disk.
@@ -41,7 +42,7 @@ public struct ScanReport: Equatable, Sendable {
         var reason: String
     }
 
-    private var damaged: [Int64: Damage] = [:]
+    private var damaged: [BatchName: Damage] = [:]
 
     /// A report of a scan without damage.
     public init() {}
@@ -50,31 +51,48 @@ public struct ScanReport: Equatable, Sendable {
     public var isWhole: Bool { damagedBatches.isEmpty }
 
     /// The reason why a batch was skipped; nil where it was not.
-    func reason(ofBatch id: Int64) -> String? {
-        damaged[id]?.reason
+    func reason(_ name: BatchName) -> String? {
+        damaged[name]?.reason
     }
 
-    /// The numbers of the batches that were skipped, in order.
-    var batches: [Int64] { damaged.keys.sorted() }
+    /// What was skipped, in order.
+    var names: [BatchName] { damaged.keys.sorted() }
 
     /// Records in a batch that was skipped, as far as its row tells.
-    func records(inBatch id: Int64) -> Int {
-        damaged[id]?.records ?? 0
+    func records(_ name: BatchName) -> Int {
+        damaged[name]?.records ?? 0
     }
 
     /// Adds what another scan met.
     mutating func merge(_ other: ScanReport) {
-        for (id, damage) in other.damaged where damaged[id] == nil {
-            add(batch: id, records: damage.records, reason: damage.reason)
+        for name in other.names where damaged[name] == nil {
+            add(name, records: other.records(name), reason: other.reason(name) ?? "")
         }
     }
 
     /// Adds a batch, once however often it is met.
-    mutating func add(batch id: Int64, records: Int, reason: String) {
-        guard damaged[id] == nil else { return }
-        damaged[id] = Damage(records: records, reason: reason)
-        damagedBatches.append("batch \(id): \(reason)")
+    mutating func add(_ name: BatchName, records: Int, reason: String) {
+        guard damaged[name] == nil else { return }
+        damaged[name] = Damage(records: records, reason: reason)
+        damagedBatches.append("\(name): \(reason)")
         damagedRecords += UInt64(max(0, records))
+    }
+}
+
+/// A batch of the hot tier, a segment, or a batch in one.
+struct BatchName: Hashable, Comparable, CustomStringConvertible {
+    /// The segment's file; nil in the hot tier.
+    var segment: String?
+    /// Its number there; 0 for the segment as a whole.
+    var id: Int64 = 0
+
+    var description: String {
+        guard let segment else { return "batch \(id)" }
+        return id == 0 ? "segment \(segment)" : "segment \(segment), batch \(id)"
+    }
+
+    static func < (left: BatchName, right: BatchName) -> Bool {
+        (left.segment ?? "~", left.id) < (right.segment ?? "~", right.id)
     }
 }
 
@@ -86,7 +104,11 @@ public struct SpoolSummary: Equatable, Sendable {
     public var rawBytes: UInt64 = 0
     /// Batches that hold them.
     public var batches: UInt64 = 0
-    /// Bytes on disk: hot.db and its write-ahead log.
+    /// Files of the cold tier.
+    public var segments: UInt64 = 0
+    /// Records in them.
+    public var coldRecords: UInt64 = 0
+    /// Bytes on disk: hot.db, its write-ahead log, and the segments.
     public var fileBytes: UInt64 = 0
     /// The earliest `time` of a record, ns since 1970.
     public var oldestTime: Int64?
@@ -97,4 +119,12 @@ public struct SpoolSummary: Equatable, Sendable {
 
     /// The figures of an empty spool.
     public init() {}
+
+    /// Bytes on disk of the spool in `directory`, by its files alone.
+    public static func fileBytes(_ directory: String) -> Int64 {
+        let folder = SegmentFolder(spool: directory)
+        return folder.names.reduce(
+            Files.size(Schema.database(directory)) + Files.size(Schema.log(directory))
+        ) { $0 + Files.size(folder.file($1)) }
+    }
 }

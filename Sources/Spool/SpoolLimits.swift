@@ -7,6 +7,16 @@ enum SpoolLimits {
     static let batchPayloadBytes = 1 << 20
     /// Records of one stored batch.
     static let batchRecords = 1 << 16
+    /// Records of one segment: more are not gathered, and a row that says more is damaged.
+    static let segmentRecords = 1 << 24
+    /// Payload bytes of one cold batch: larger ones compress no better.
+    static let coldBatchBytes = 1 << 20
+    /// Streams with fewer payload bytes in a segment share a batch.
+    static let sharedStreamBytes = 32 << 10
+    /// What a record takes beside its payload while it is compacted.
+    static let recordBytes = 96
+    /// Segments that a reader keeps open.
+    static let segmentsOpen = 16
     /// Bytes of one record's envelope in frame 1 at the most: seven varints of ten bytes.
     static let envelopeBytesMax = 70
     /// Bytes of unpacked batches that a merge holds; above it, waiting ones are let go.

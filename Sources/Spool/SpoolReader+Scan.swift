@@ -15,50 +15,97 @@ extension SpoolReader {
         _ body: (borrowing RecordView) -> Bool
     ) throws(SpoolError) -> ScanReport {
         do {
-            var scan = try Scan(database, query)
+            let scan = try scan(query)
             guard let last = query.last else {
-                try merge(&scan, reverse: query.reverse) { $0.emit(body) }
-                return scan.report
+                let merge = RecordMerge(scan, by: .order, reverse: query.reverse, isWhole: true)
+                return try walk(merge, body)
             }
             guard last > 0 else { return scan.report }
             var left = last
             if query.reverse {
-                try merge(&scan, reverse: true) { batch in
+                return try walk(RecordMerge(scan, by: .order, reverse: true)) { record in
                     left -= 1
-                    return batch.emit(body) && left > 0
+                    return body(record) && left > 0
                 }
-                return scan.report
             }
             // Back to the first of the newest N, then forward from it: two passes over the same
             // batches instead of N records in memory.
-            var from: RecordKey?
-            try merge(&scan, reverse: true, withPayload: query.text != nil) { batch in
+            var back = RecordMerge(
+                scan,
+                by: .order,
+                reverse: true,
+                withPayload: false
+            )
+            var from: RecordPlace?
+            while left > 0, let batch = try back.next(&self) {
                 left -= 1
-                from = batch.key
-                return left > 0
+                from = batch.standing
             }
-            if let from { try merge(&scan, reverse: false, from: from) { $0.emit(body) } }
-            return scan.report
+            guard let from else { return back.scan.report }
+            return try walk(RecordMerge(back.scan, by: .order, from: from), body)
         } catch {
             throw SpoolError("read spool", directory, error)
         }
+    }
+
+    /// Gives every match of a merge to `body` until that says false.
+    private mutating func walk(
+        _ merge: consuming RecordMerge,
+        _ body: (borrowing RecordView) -> Bool
+    ) throws -> ScanReport {
+        while let batch = try merge.next(&self) {
+            if !batch.emit(body) { break }
+        }
+        return merge.scan.report
     }
 
     /// How many records match; batches are opened only where the text or a time bound inside a
     /// batch needs it.
     public mutating func count(_ query: Query) throws(SpoolError) -> (UInt64, ScanReport) {
         do {
-            var scan = try Scan(database, query)
-            var total = scan.counted
-            for row in scan.rows where !row.isCounted {
-                let batch = try open(row.row, &scan, withPayload: query.text != nil)
-                total += UInt64(batch?.matches.count ?? 0)
+            var scan = try scan(query)
+            while true {
+                do {
+                    var total = try counted(&scan)
+                    if let last = query.last { total = min(total, UInt64(max(0, last))) }
+                    return (total, scan.report)
+                } catch is Vanished {
+                    scan = try self.scan(again: scan)
+                }
             }
-            if let last = query.last { total = min(total, UInt64(max(0, last))) }
-            return (total, scan.report)
         } catch {
             throw SpoolError("count in spool", directory, error)
         }
+    }
+
+    private mutating func counted(_ scan: inout Scan) throws -> UInt64 {
+        var total = scan.counted
+        var ahead: ReadAhead?
+        for row in scan.rows where !row.isCounted {
+            guard case .segment(let segment) = row.place else {
+                total += try counted(row, &scan)
+                continue
+            }
+            let batches = try batches(of: segment, &scan)
+            let unknown = batches.filter { !$0.isCounted }
+            if ahead == nil, unknown.count >= ReadAhead.batchesMin {
+                ahead = ReadAhead(scan.query, scan.catalog, withPayload: false)
+            }
+            ahead?.add(unknown)
+            for batch in batches {
+                total +=
+                    try batch.isCounted ? UInt64(batch.wanted) : counted(batch, &scan, ahead)
+            }
+        }
+        return total
+    }
+
+    private mutating func counted(
+        _ row: Scan.Row,
+        _ scan: inout Scan,
+        _ ahead: ReadAhead? = nil
+    ) throws -> UInt64 {
+        try UInt64(open(row, &scan, withPayload: false, ahead)?.matches.count ?? 0)
     }
 
     /// Hands out everything committed after store number `store` that matches, in the order of the
@@ -74,30 +121,24 @@ extension SpoolReader {
         do {
             try refresh()
             guard let from = try firstBatch(after: store) else { return store }
-            var scan = try Scan(database, query, fromBatch: from)
-            defer { followReport.merge(scan.report) }
-            for listed in scan.rows {
-                guard let batch = try open(listed.row, &scan, withPayload: true) else { continue }
-                batch.dropStored(upTo: store)
-                if batch.matches.isEmpty { continue }
-                var stopped: UInt64?
-                repeat {
-                    let goesOn = batch.emit { view in
-                        if body(view) { return true }
-                        stopped = view.store
-                        return false
-                    }
-                    if !goesOn { break }
-                } while batch.advance()
-                if let stopped { return stopped }
+            var query = query
+            query.conditions.stores.raise(to: Int64(clamping: store) + 1)
+            var merge = RecordMerge(
+                try Scan(database, query, fromBatch: from),
+                by: .store
+            )
+            defer { followReport.merge(merge.scan.report) }
+            while let batch = try merge.next(&self) {
+                if !batch.emit(body) { return UInt64(clamping: batch.key.order) }
             }
-            return max(store, scan.lastStore)
+            return max(store, merge.scan.lastStore)
         } catch {
             throw SpoolError("follow spool", directory, error)
         }
     }
 
-    /// The first batch that holds something after `store`, found from the newest backwards.
+    /// The first hot batch that holds something after `store`, found from the newest backwards; a
+    /// number beyond all where only segments do, and nil where nothing does.
     private func firstBatch(after store: UInt64) throws -> Int64? {
         let rows = try database.prepare("SELECT id, first_store, n FROM batch ORDER BY id DESC")
         var first: Int64?
@@ -106,65 +147,54 @@ extension SpoolReader {
             if last < 0 || UInt64(last) <= store { break }
             first = rows.integer(0)
         }
-        return first
+        if let first { return first }
+        guard try Schema.hasSegments(database),
+            let last = try database.integer("SELECT max(last_store) FROM segment"),
+            UInt64(clamping: last) > store
+        else { return nil }
+        return .max
     }
 
-    /// Gives every match to `body` in order, opening batches as late and dropping them as early as
-    /// their time spans allow.
-    private mutating func merge(
-        _ scan: inout Scan,
-        reverse: Bool,
-        from: RecordKey? = nil,
-        withPayload: Bool = true,
-        _ body: (OpenBatch) -> Bool
-    ) throws {
-        scan.sort(reverse: reverse)
-        var heap = BatchHeap(reverse: reverse)
-        var next = 0
-        while true {
-            while next < scan.rows.count {
-                let row = scan.rows[next].row
-                if let top = heap.top?.key.order, reverse ? row.t1 < top : row.t0 > top { break }
-                next += 1
-                if let from, row.t1 < from.order { continue }
-                guard let batch = try open(row, &scan, withPayload: withPayload) else { continue }
-                batch.sort(reverse: reverse, from: from)
-                if batch.matches.isEmpty { continue }
-                heap.push(batch)
-                heap.rest(above: SpoolLimits.mergeBytes)
-            }
-            guard let top = heap.top else { return }
-            if top.isAtRest {
-                guard try wake(top, &scan, withPayload: withPayload) else {
-                    heap.dropTop()
-                    continue
-                }
-                heap.rest(above: SpoolLimits.mergeBytes)
-            }
-            guard body(top) else { return }
-            heap.advanceTop()
-        }
+    /// What a query may have to open, as it is now.
+    func scan(_ query: Query) throws -> Scan {
+        try Scan(database, query)
+    }
+
+    /// The same as an earlier scan, as it lies now.
+    mutating func scan(again old: Scan) throws -> Scan {
+        try refresh(always: true)
+        return try Scan(database, again: old)
     }
 
     /// Unpacks a batch and finds its matches; nil where it has none, or is damaged, which is
     /// reported.
+    ///
+    /// - Parameter ahead: who may have unpacked it before.
+    /// - Throws: `Vanished` where a compaction has moved it.
     mutating func open(
-        _ row: BatchRow,
+        _ row: Scan.Row,
         _ scan: inout Scan,
-        withPayload: Bool
+        withPayload: Bool,
+        _ ahead: ReadAhead? = nil
     ) throws -> OpenBatch? {
-        let text = scan.query.text
-        guard let unpacked = try unpack(row, &scan, withPayload: withPayload, text) else {
-            return nil
+        let test = scan.query.conditions.payload
+        let found: Unpacked?
+        if let taken = ahead?.take(row) {
+            openedBatches += 1
+            found = taken.unpacked
+        } else {
+            // A hot batch is searched when it is unpacked, payload by payload.
+            let withPayload = withPayload || test != nil || row.isHot && scan.query.text != nil
+            found = try unpack(row, &scan, withPayload: withPayload, isFirst: true)
         }
-        let batch = OpenBatch(
-            row: row,
-            groups: unpacked.groups,
-            columns: unpacked.columns,
-            payload: unpacked.payload,
-            catalog: scan.catalog
-        )
-        batch.filter(scan.query, scan.catalog)
+        guard let unpacked = found else { return nil }
+        let batch = OpenBatch(row, unpacked, catalog: scan.catalog)
+        if case .cold = row.place {
+            batch.takeAll()
+        } else {
+            batch.filter(scan.query, scan.catalog)
+        }
+        if let test { batch.keep { test.mayPass($0) } }
         return batch
     }
 
@@ -174,60 +204,71 @@ extension SpoolReader {
         _ scan: inout Scan,
         withPayload: Bool
     ) throws -> Bool {
-        guard let unpacked = try unpack(batch.row, &scan, withPayload: withPayload, nil),
-            unpacked.groups == batch.groups
+        let withPayload = withPayload || scan.query.conditions.payload != nil
+        guard
+            let unpacked = try unpack(batch.place, &scan, withPayload: withPayload, isFirst: false)
         else { return false }
-        batch.wake(unpacked.columns, unpacked.payload)
-        return true
-    }
-
-    private struct Unpacked {
-        var groups: [BatchGroup]
-        var columns: EnvelopeColumns.Decoded
-        var payload: [UInt8]
+        return batch.wake(unpacked)
     }
 
     private mutating func unpack(
-        _ row: BatchRow,
+        _ row: Scan.Row,
         _ scan: inout Scan,
+        withPayload: Bool,
+        isFirst: Bool
+    ) throws -> Unpacked? {
+        if shouldStop() { throw SQLiteError.interrupted }
+        openedBatches += 1
+        do {
+            if case .cold(let file) = row.place {
+                let reading = ColdReading(scan.query, scan.catalog, withPayload: withPayload)
+                return try reading.unpack(row.row, file, cold)
+            }
+            let text = isFirst ? scan.query.text : nil
+            return try unpack(hot: row.row, scan, withPayload: withPayload, text)
+        } catch let error as DamagedBatch {
+            scan.report.add(row.name, records: row.row.count, reason: error.reason)
+        } catch let error as SQLiteError where error.isDamaged {
+            scan.report.add(row.name, records: row.row.count, reason: error.message)
+        }
+        return nil
+    }
+
+    private mutating func unpack(
+        hot row: BatchRow,
+        _ scan: borrowing Scan,
         withPayload: Bool,
         _ text: TextPattern?
     ) throws -> Unpacked? {
-        do {
-            let (bytes, checksum, streams) = try load(row)
-            guard let groups = streams.withUnsafeBytes({ row.groups(from: $0) }) else {
-                throw DamagedBatch(reason: "its row is damaged")
-            }
-            guard scan.catalog.knows(groups) else {
-                throw DamagedBatch(reason: "its names are not known")
-            }
-            let result = bytes.withUnsafeBytes { raw in
-                Result { () throws(DamagedBatch) in
-                    try decoder.decode(
-                        raw,
-                        row: row,
-                        groups: groups,
-                        checksum: checksum,
-                        withPayload: withPayload,
-                        text: text
-                    )
-                }
-            }
-            guard let (columns, payload) = try result.get() else { return nil }
-            return Unpacked(groups: groups, columns: columns, payload: payload)
-        } catch let error as DamagedBatch {
-            scan.report.add(batch: row.id, records: row.count, reason: error.reason)
-        } catch let error as SQLiteError where error.isDamaged {
-            scan.report.add(batch: row.id, records: row.count, reason: error.message)
+        let (bytes, checksum, streams) = try load(row)
+        guard let groups = streams.withUnsafeBytes({ row.groups(from: $0) }) else {
+            throw DamagedBatch(reason: "its row is damaged")
         }
-        return nil
+        guard scan.catalog.knows(groups) else {
+            throw DamagedBatch(reason: "its names are not known")
+        }
+        let result = bytes.withUnsafeBytes { raw in
+            Result { () throws(DamagedBatch) in
+                try decoder.decode(
+                    raw,
+                    row: row,
+                    groups: groups,
+                    checksum: checksum,
+                    withPayload: withPayload,
+                    text: text
+                )
+            }
+        }
+        guard let (columns, payload) = try result.get() else { return nil }
+        return Unpacked(groups: groups, columns: columns, payload: payload)
     }
 
     /// A batch's blob, copied out in a read transaction of its own.
     private func load(_ row: BatchRow) throws -> ([UInt8], Int64, [UInt8]) {
         defer { blob.reset() }
         try blob.bind(1, row.id)
-        guard try blob.step() else { throw DamagedBatch(reason: "its row is gone") }
-        return (blob.blob(0), blob.integer(1), blob.blob(2))
+        if try blob.step() { return (blob.blob(0), blob.integer(1), blob.blob(2)) }
+        if try isMoved(row.id) { throw Vanished() }
+        throw DamagedBatch(reason: "its row is gone")
     }
 }

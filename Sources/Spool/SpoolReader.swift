@@ -18,6 +18,14 @@ public struct SpoolReader: ~Copyable {
     /// True where the file is read as one that nobody changes: see `open`.
     private var isStill: Bool
     var decoder: BatchDecoder
+    let cold: ColumnBatchDecoder
+    let segments: SegmentFolder
+    /// Segments that are open, oldest first.
+    var files: [SegmentFile] = []
+    /// Asked before each batch; true ends a scan as interrupted.
+    var shouldStop: () -> Bool = { false }
+    /// Batches that have been unpacked.
+    var openedBatches: UInt64 = 0
 
     /// What `follow` had to skip so far.
     public internal(set) var followReport = ScanReport()
@@ -32,6 +40,8 @@ public struct SpoolReader: ~Copyable {
             let blob = try database.prepare(Self.blobByID)
             let streams = try database.prepare(Self.streamsByID)
             let decoder = try BatchDecoder()
+            cold = try ColumnBatchDecoder()
+            segments = SegmentFolder(spool: directory)
             self.directory = directory
             self.isStill = isStill
             self.database = database
@@ -47,16 +57,18 @@ public struct SpoolReader: ~Copyable {
     private static let streamsByID = "SELECT streams FROM batch WHERE id = ?"
 
     /// The groups of a batch, without opening it; nil where its row is gone or damaged.
-    func groups(_ row: BatchRow) throws -> [BatchGroup]? {
+    func groups(_ listed: Scan.Row) throws -> [BatchGroup]? {
+        let row = listed.row
+        if case .cold(let file) = listed.place { return try file.groups(row) }
         defer { streams.reset() }
         try streams.bind(1, row.id)
         guard try streams.step() else { return nil }
         return streams.withBlob(0) { row.groups(from: $0) }
     }
 
-    /// Opens anew where the file was taken as still and a writer has come since.
-    mutating func refresh() throws {
-        guard isStill, Files.size(Schema.log(directory)) > 0 else { return }
+    /// Opens anew where the file was taken as still and a writer has come since, or may have.
+    mutating func refresh(always: Bool = false) throws {
+        guard isStill, always || Files.size(Schema.log(directory)) > 0 else { return }
         var isStill = false
         let fresh = try Self.open(directory, &isStill)
         let statement = try fresh.prepare(Self.blobByID)
@@ -133,26 +145,49 @@ public struct SpoolReader: ~Copyable {
     /// The spool in figures; from the plain columns, no batch is opened.
     public func summary() throws(SpoolError) -> SpoolSummary {
         do {
-            let row = try database.prepare(
-                """
-                SELECT count(*), total(n), total(raw), min(time0), max(time1),
-                  max(first_store + n - 1) FROM batch
-                """
-            )
             var summary = SpoolSummary()
-            guard try row.step() else { return summary }
-            summary.batches = UInt64(clamping: row.integer(0))
-            summary.records = UInt64(clamping: row.integer(1))
-            summary.rawBytes = UInt64(clamping: row.integer(2))
-            if !row.isNull(3) { summary.oldestTime = row.integer(3) }
-            if !row.isNull(4) { summary.newestTime = row.integer(4) }
-            summary.lastStore = UInt64(clamping: row.integer(5))
+            try database.execute("BEGIN")
+            defer { try? database.execute("COMMIT") }
+            try add("count(*)", "max(first_store + n - 1), 0", "batch", to: &summary)
+            if try Schema.hasSegments(database) {
+                try add("total(batches)", "max(last_store), total(bytes)", "segment", to: &summary)
+                let rows = try database.prepare("SELECT count(*), total(n) FROM segment")
+                if try rows.step() {
+                    summary.segments = UInt64(clamping: rows.integer(0))
+                    summary.coldRecords = UInt64(clamping: rows.integer(1))
+                }
+            }
             let bytes = Files.size(Schema.database(directory)) + Files.size(Schema.log(directory))
-            summary.fileBytes = UInt64(clamping: bytes)
+            summary.fileBytes += UInt64(clamping: bytes)
             return summary
         } catch {
             throw SpoolError("sum up spool", directory, error)
         }
+    }
+
+    /// Adds what one table of batches or segments has.
+    private func add(
+        _ batches: String,
+        _ lastAndBytes: String,
+        _ table: String,
+        to summary: inout SpoolSummary
+    ) throws {
+        let row = try database.prepare(
+            """
+            SELECT \(batches), total(n), total(raw), min(time0), max(time1), \(lastAndBytes)
+            FROM \(table)
+            """
+        )
+        guard try row.step() else { return }
+        summary.batches += UInt64(clamping: row.integer(0))
+        summary.records += UInt64(clamping: row.integer(1))
+        summary.rawBytes += UInt64(clamping: row.integer(2))
+        if !row.isNull(3) {
+            summary.oldestTime = min(summary.oldestTime ?? .max, row.integer(3))
+            summary.newestTime = max(summary.newestTime ?? .min, row.integer(4))
+        }
+        summary.lastStore = max(summary.lastStore, UInt64(clamping: row.integer(5)))
+        summary.fileBytes += UInt64(clamping: row.integer(6))
     }
 
     private static func open(_ directory: String, _ isStill: inout Bool) throws -> Database {

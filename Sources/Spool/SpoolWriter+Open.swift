@@ -53,7 +53,11 @@ extension SpoolWriter {
         }
         let database = try Database(path: path, mode: .create)
         try Schema.settleWriter(database, durability)
-        if try !Schema.check(database, directory) { try Schema.make(database) }
+        if try Schema.check(database, directory) {
+            try Schema.migrate(database)
+        } else {
+            try Schema.make(database)
+        }
         return database
     }
 
@@ -62,15 +66,17 @@ extension SpoolWriter {
     /// A damaged row at the end does not keep the agent from starting: as many numbers are left out
     /// as it can have had.
     static func nextStore(_ database: borrowing Database) throws -> UInt64 {
+        let compacted = try database.integer("SELECT max(last_store) FROM segment") ?? 0
+        let next = UInt64(clamping: compacted) + 1
         let rows = try database.prepare("SELECT \(BatchRow.columns) FROM batch ORDER BY id DESC")
         var skipped: UInt64 = 0
         while try rows.step() {
             let row = BatchRow(rows)
             if rows.withBlob(8, { row.groups(from: $0) }) != nil {
-                return row.lastStore + 1 + skipped
+                return max(next, row.lastStore + 1 + skipped)
             }
             skipped += UInt64(SpoolLimits.batchRecords)
         }
-        return 1 + skipped
+        return next + skipped
     }
 }

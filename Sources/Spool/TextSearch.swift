@@ -25,7 +25,10 @@ extension TextPattern {
         while let hit = firstIndex(in: bytes, from: at) {
             while record < ends.count, ends[record] <= hit { record += 1 }
             guard record < ends.count else { return }
-            if hit + self.bytes.count <= ends[record] {
+            let start = record == 0 ? 0 : ends[record - 1]
+            if hit + self.bytes.count <= ends[record],
+                stands(at: hit, in: bytes, start, ends[record])
+            {
                 found[record] = true
                 at = ends[record]
             } else {
@@ -41,7 +44,7 @@ extension TextPattern {
         if ignoresCase ? occursInLower(bytes) : firstIndex(in: bytes, from: 0) != nil {
             return true
         }
-        return nextEscape(bytes, from: 0) != nil
+        return nextEscape(bytes, from: 0, any: holdsSpecial) != nil
     }
 
     /// Lowers and searches piece by piece, so that the copy stays in the fastest cache; pieces
@@ -74,7 +77,8 @@ extension TextPattern {
         var record = 0
         var at = 0
         var plain: [UInt8] = []
-        while let hit = nextEscape(bytes, from: at) {
+        // What is beside a word matters too.
+        while let hit = nextEscape(bytes, from: at, any: holdsSpecial || isWord) {
             while record < ends.count, ends[record] <= hit { record += 1 }
             guard record < ends.count else { return }
             at = ends[record]
@@ -86,22 +90,35 @@ extension TextPattern {
                 let source = plain
                 source.withUnsafeBytes { Self.lower($0, into: &plain) }
             }
-            found[record] = plain.withUnsafeBytes { firstIndex(in: $0, from: 0) != nil }
+            found[record] = plain.withUnsafeBytes { occurs(in: $0) }
         }
+    }
+
+    private func occurs(in plain: UnsafeRawBufferPointer) -> Bool {
+        var at = 0
+        while let hit = firstIndex(in: plain, from: at) {
+            if stands(at: hit, in: plain, 0, plain.count) { return true }
+            at = hit + 1
+        }
+        return false
     }
 
     /// The next escape that can make the pattern appear.
     ///
     /// A hit that only the resolved text has spans a character that an escape stands for. Without
     /// a quote, backslash, slash or control in the pattern, that can only be `\u`.
-    private func nextEscape(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    private func nextEscape(
+        _ bytes: UnsafeRawBufferPointer,
+        from start: Int,
+        any: Bool
+    ) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         var at = start
         while at < bytes.count,
             let place = MemorySearch.first(0x5c, in: base + at, count: bytes.count - at)
         {
             let hit = place - base
-            if holdsSpecial { return hit }
+            if any { return hit }
             if hit + 1 < bytes.count, bytes[hit + 1] == UInt8(ascii: "u") { return hit }
             at = hit + 2
         }
@@ -109,7 +126,7 @@ extension TextPattern {
     }
 
     /// Appends `payload` with every escape resolved; what lies between escapes is copied in runs.
-    private static func resolve(_ payload: UnsafeRawBufferPointer, into plain: inout [UInt8]) {
+    static func resolve(_ payload: UnsafeRawBufferPointer, into plain: inout [UInt8]) {
         guard let base = payload.baseAddress else { return }
         var at = 0
         while at < payload.count,

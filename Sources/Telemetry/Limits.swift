@@ -64,6 +64,18 @@ public enum Limits {
     public static let batchesQueuedMax = 4
     /// What one batch may unpack to: guards readers of a damaged or forged spool.
     public static let batchRawBytesMax = 64 << 20
+    /// The hot tier: payload bytes, and 96 for each record, at which records move to the cold one.
+    public static let hotBytes = 24 << 20
+    /// The hot tier: batches at which they do, so that lists of them stay short.
+    public static let hotBatchesMax = 4096
+    /// The hot tier: what stays at the least, as the newest records are asked for most.
+    public static let hotBytesKept = 2 << 20
+    /// The hot tier: how long more than a small segment waits for more.
+    public static let hotAge: UInt64 = 900_000_000_000
+    /// A segment of the cold tier: the most that goes into one, which is held in memory meanwhile.
+    public static let segmentBytes = 24 << 20
+    /// A segment smaller than this is joined with what comes next, so that files do not pile up.
+    public static let segmentBytesSmall = 4 << 20
     /// Write-ahead log: a passive checkpoint runs each time it has grown by this much.
     public static let checkpointBytes = 8 << 20
     /// Write-ahead log: above this a truncating checkpoint is tried.

@@ -17,13 +17,18 @@ final class Bench {
     let spool = SpoolThread()
     var collector: Collector
 
-    init(clock: Clock = .system) throws {
+    init(clock: Clock = .system, compaction: CompactionLimits = CompactionLimits()) throws {
         folder = try TemporaryFolder()
         path = folder.file("bus.sock")
         broker = try BrokerThread(path: path)
         let wake = try Wake()
         let directory = folder.file("spool")
-        try spool.start(directory: directory, durability: .normal, completed: wake)
+        try spool.start(
+            directory: directory,
+            durability: .normal,
+            compaction: compaction,
+            completed: wake
+        )
         let client = try NotifyClient(path: path)
         collector = Collector(
             source: try BusSource(client: client, channel: "c", wake: wake, clock: clock),

@@ -55,6 +55,8 @@ int clinux_seal_future_write(int fd);
 /* --- processes and threads --- */
 
 int clinux_thread_name(const char *name);
+/* Lets this thread alone wait for others that want the processor; 0 to 19. */
+int clinux_thread_nice(int value);
 int32_t clinux_thread_id(void);
 /* How much later than asked for this thread's waits may end. */
 int clinux_thread_timer_slack(uint64_t ns);

@@ -10,6 +10,8 @@ package struct ColumnBatchEncoder: ~Copyable {
     private var table = ShapeTable()
     private var lanes = Lanes()
     private var image: [UInt8] = []
+    /// True if the lanes are of the batch that was packed last.
+    private var hasLanes = false
 
     /// An encoder of zstd level 9, the level of the cold tier.
     package init() throws {
@@ -24,6 +26,7 @@ package struct ColumnBatchEncoder: ~Copyable {
         payloads: UnsafeRawBufferPointer
     ) throws -> [UInt8] {
         var raw = 0
+        hasLanes = false
         for record in records {
             guard record.payload.upperBound <= payloads.count else {
                 throw DamagedBatch(reason: "a payload is not there")
@@ -65,6 +68,17 @@ package struct ColumnBatchEncoder: ~Copyable {
         )
     }
 
+    /// Hands out what the batch that was packed last has of texts: every token of its payloads
+    /// that has no digit is in one of them as a whole, but for escapes that stand for letters.
+    ///
+    /// False where it has none but the payloads; those must still be in memory.
+    func forEachText(_ body: (UnsafeRawBufferPointer) -> Void) -> Bool {
+        guard hasLanes else { return false }
+        lanes.texts.bytes.withUnsafeBytes { body($0) }
+        for piece in lanes.alone { body(piece.bytes) }
+        return true
+    }
+
     /// Rows are tried too where columns, before zstd, are above this part of the raw bytes: below
     /// it they were larger in no batch of the corpus by more than a few percent.
     private static let doubtful = 5
@@ -94,6 +108,7 @@ package struct ColumnBatchEncoder: ~Copyable {
     ) -> [Int] {
         table.reset()
         lanes.reset()
+        hasLanes = true
         guard let base = payloads.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
             return []
         }
@@ -135,6 +150,7 @@ package struct ColumnBatchEncoder: ~Copyable {
 
     private mutating func encodeRows(_ rows: [Piece]) {
         encodeIDs(rows.map { Int64($0.count) })
+        lanes.alone += rows
         for row in rows {
             lanes.texts.append(row.count) { $0.update(from: row.start, count: row.count) }
         }

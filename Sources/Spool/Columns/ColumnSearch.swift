@@ -28,7 +28,7 @@ struct SearchPlan {
             isExact = false
         } else {
             fragment = TextPattern(String(decoding: pattern.bytes[best], as: UTF8.self))
-            isExact = best.count == pattern.bytes.count
+            isExact = best.count == pattern.bytes.count && !pattern.isWord
         }
     }
 

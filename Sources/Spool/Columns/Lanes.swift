@@ -14,8 +14,11 @@ struct Lanes {
     var numbers = Lane()
     var ids = Lane()
     var texts = Lane()
+    /// Texts that nothing sets apart from what is beside them: constants and rows.
+    var alone: [Piece] = []
 
     mutating func reset() {
+        alone.removeAll(keepingCapacity: true)
         meta.reset()
         numbers.reset()
         ids.reset()

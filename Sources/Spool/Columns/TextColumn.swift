@@ -34,6 +34,7 @@ enum TextColumn {
             lanes.meta.u8(Form.constant)
             lanes.meta.varint(UInt64(first.count))
             lanes.meta.raw(first.bytes)
+            lanes.alone.append(first)
             return
         }
         if choice.dictionary, encodeDictionary(pieces, choice, &lanes) { return }

@@ -29,8 +29,7 @@ struct GroupFacts {
 /// A batch that is walked without being opened: all that is told of its records is what their
 /// groups tell.
 final class ListedBatch {
-    let row: BatchRow
-    private let wanted: Int
+    let row: Scan.Row
     /// True once it was tried in vain to open it.
     var isUnreadable = false
     /// The row of this walk, from 0.
@@ -41,9 +40,8 @@ final class ListedBatch {
     /// Rows up to the end of the group.
     private var end = 0
 
-    init(_ row: BatchRow, wanted: Int) {
+    init(_ row: Scan.Row) {
         self.row = row
-        self.wanted = wanted
     }
 
     /// True once something of a group was told, or a row has gone by: from then on the order is
@@ -53,7 +51,7 @@ final class ListedBatch {
     /// Goes to the next row; false if there is none.
     func advance() -> Bool {
         position += 1
-        return position < wanted
+        return position < row.wanted
     }
 
     /// The group of this row; `load` gives those that are wanted, in order.

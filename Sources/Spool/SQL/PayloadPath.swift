@@ -45,6 +45,33 @@ struct PayloadPath: Equatable {
         return nil
     }
 
+    /// The path of columns that its values are in: a JSON Pointer.
+    ///
+    /// Nil where keys as they are sent may differ from those that are meant, or values may be in
+    /// several columns or none.
+    var pointer: [UInt8]? {
+        var pointer: [UInt8] = []
+        for step in steps {
+            pointer.append(UInt8(ascii: "/"))
+            switch step {
+            case .key(let key):
+                for byte in key {
+                    switch byte {
+                    case UInt8(ascii: "~"): pointer += Array("~0".utf8)
+                    case UInt8(ascii: "/"): pointer += Array("~1".utf8)
+                    case UInt8(ascii: "*"): pointer += Array("~2".utf8)
+                    case 0x00..<0x20, 0x22, 0x5c: return nil
+                    default: pointer.append(byte)
+                    }
+                }
+            case .index(let index) where index < ColumnPaths.itemsMax:
+                pointer += Array(String(index).utf8)
+            default: return nil
+            }
+        }
+        return steps.isEmpty || pointer.count >= ColumnPaths.pathBytesMax ? nil : pointer
+    }
+
     private static func key(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
         if rest.first == UInt8(ascii: "\"") {
             rest = rest.dropFirst()

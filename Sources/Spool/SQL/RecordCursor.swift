@@ -9,15 +9,15 @@ internal import Telemetry
 final class RecordCursor: VirtualCursor {
     private let source: SpoolSource
     private var request = RecordRequest()
+    /// Where rows are wanted in an order, or need their records at once.
+    private var merge: RecordMerge?
+    /// Where they are not: the batches that are still to come, the last one first.
+    private var pending: [Scan.Row] = []
     private var scan: Scan?
-    /// The next of the scan's batches.
-    private var next = 0
     /// The batch of this row, where it is open.
     private var batch: OpenBatch?
     /// The batch of this row, where it is not.
     private var listed: ListedBatch?
-    /// Open batches, while they are merged by time.
-    private var heap = BatchHeap(reverse: false)
     private var time = StampPrinter()
     private var received = StampPrinter()
     private var stamp: [UInt8] = []
@@ -36,114 +36,92 @@ final class RecordCursor: VirtualCursor {
         finish()
         request = try RecordRequest(plan, arguments)
         if request.isEmpty { return }
-        var made = try source.scan(request.query)
-        if isByTime { made.sortByTime(reverse: request.order.isReverse) }
-        heap = BatchHeap(reverse: request.order.isReverse)
-        scan = made
+        let made = try source.scan(request.query)
+        if request.opens {
+            merge = RecordMerge(
+                made,
+                by: request.order.key == .time ? .time : .store,
+                reverse: request.order.isReverse,
+                withPayload: request.withPayload,
+                // A join comes back for single numbers again and again.
+                isWhole: request.query.conditions.stores.isOpen
+            )
+        } else {
+            walk(made)
+        }
         try settle()
     }
 
     func advance() throws {
-        if isByTime {
-            heap.advanceTop()
-            return try settle()
-        }
-        if let batch {
-            if batch.advance() { return }
-        } else if listed?.advance() == true {
-            return
+        if merge == nil {
+            if let batch, batch.advance() { return }
+            if batch == nil, listed?.advance() == true { return }
         }
         try settle()
     }
 
-    private var isByTime: Bool { request.order.key == .time }
-
     private func finish() {
-        if let scan { source.note(scan.report) }
+        if let scan = merge?.scan ?? scan { source.note(scan.report) }
+        merge = nil
         scan = nil
+        pending = []
         batch = nil
         listed = nil
-        heap = BatchHeap(reverse: false)
-        next = 0
     }
 
     /// Goes to the next batch that has a row; to the end where there is none.
     private func settle() throws {
         batch = nil
         listed = nil
-        if isByTime { return try settleByTime() }
-        guard let count = scan?.rows.count else { return }
-        while next < count {
-            let isReverse = request.order.isReverse
-            guard let row = scan?.rows[isReverse ? count - 1 - next : next] else { return }
-            next += 1
-            if row.isCounted, !request.opens, request.values.isEmpty {
-                listed = ListedBatch(row.row, wanted: row.wanted)
-                return
-            }
-            guard let opened = try open(row.row) else { continue }
-            if isReverse { opened.reverse() }
-            if opened.matches.isEmpty { continue }
-            batch = opened
+        if merge != nil {
+            batch = try merge.take { merge throws in try source.next(&merge) } ?? nil
+            if batch == nil { finish() }
             return
+        }
+        while let row = pending.popLast() {
+            do {
+                if try take(row) { return }
+            } catch is Vanished {
+                try walkAgain(from: row)
+            }
         }
         finish()
     }
 
-    /// As the merge of `SpoolReader`, but by the records' own time.
-    private func settleByTime() throws {
-        let isReverse = request.order.isReverse
-        while true {
-            while let row = scan?.rows[safe: next]?.row {
-                if let top = heap.top?.key.order, isReverse ? row.time1 < top : row.time0 > top {
-                    break
-                }
-                next += 1
-                guard let opened = try open(row) else { continue }
-                opened.sortByTime(reverse: isReverse)
-                if opened.matches.isEmpty { continue }
-                heap.push(opened)
-                heap.rest(above: SpoolLimits.mergeBytes)
-            }
-            guard let top = heap.top else { return finish() }
-            if top.isAtRest {
-                guard try wake(top) else {
-                    heap.dropTop()
-                    continue
-                }
-                heap.rest(above: SpoolLimits.mergeBytes)
-            }
-            batch = top
-            return
+    /// Begins a walk batch by batch, in the order of the store numbers.
+    private func walk(_ made: Scan) {
+        scan = made
+        pending = made.rows.sorted { $0.row.firstStore > $1.row.firstStore }
+    }
+
+    /// Goes on with a walk from a row that a compaction has moved.
+    private func walkAgain(from row: Scan.Row) throws {
+        guard let old = scan else { return }
+        var made = try source.scan(again: old)
+        made.skip(upTo: row.row.firstStore &- 1)
+        walk(made)
+    }
+
+    /// Comes to a row of the walk; false if nothing of it is wanted.
+    private func take(_ row: Scan.Row) throws -> Bool {
+        if case .segment(let segment) = row.place {
+            let batches = try scan.take { scan throws in try source.batches(of: segment, &scan) }
+            pending += (batches ?? []).reversed()
+            return false
         }
-    }
-
-    private var needsPayload: Bool {
-        request.withPayload || request.query.text != nil || !request.values.isEmpty
-    }
-
-    private func open(_ row: BatchRow, withPayload: Bool = false) throws -> OpenBatch? {
-        guard var scan else { return nil }
-        // Taken out and put back, so that the report has one owner at a time.
-        self.scan = nil
-        defer { self.scan = scan }
-        let wanted = withPayload || needsPayload
-        guard let opened = try source.open(row, &scan, withPayload: wanted) else { return nil }
-        if let path = request.path, !request.values.isEmpty {
-            let values = request.values
-            opened.keep { payload in
-                let value = path.value(in: payload)
-                return values.allSatisfy { $0.mayPass(value) }
-            }
+        if row.isCounted {
+            listed = ListedBatch(row)
+        } else {
+            batch = try open(row, withPayload: request.withPayload)
         }
-        return opened
+        if batch?.matches.isEmpty == true { batch = nil }
+        return !isAtEnd
     }
 
-    private func wake(_ batch: OpenBatch) throws -> Bool {
-        guard var scan else { return false }
-        self.scan = nil
-        defer { self.scan = scan }
-        return try source.wake(batch, &scan, withPayload: needsPayload)
+    private func open(_ row: Scan.Row, withPayload: Bool) throws -> OpenBatch? {
+        try scan.take { scan throws in
+            try source.open(row, &scan, withPayload: withPayload)
+        } ?? nil
     }
 
     func rowNumber() throws -> Int64 {
@@ -182,7 +160,16 @@ final class RecordCursor: VirtualCursor {
     /// The rows that have gone by were counted group by group, so that is the order from here on.
     private func unpack(withPayload: Bool) throws {
         guard let listed, !listed.isUnreadable else { return }
-        guard let opened = try open(listed.row, withPayload: withPayload) else {
+        let opened: OpenBatch?
+        do {
+            opened = try open(listed.row, withPayload: withPayload || request.withPayload)
+        } catch is Vanished {
+            if listed.isTouched { throw Moved() }
+            try walkAgain(from: listed.row)
+            try settle()
+            return try unpack(withPayload: withPayload)
+        }
+        guard let opened else {
             listed.isUnreadable = true
             return
         }
@@ -231,9 +218,19 @@ final class RecordCursor: VirtualCursor {
     }
 }
 
-extension Array {
-    /// The element there; nil outside.
-    fileprivate subscript(safe index: Int) -> Element? {
-        indices.contains(index) ? self[index] : nil
+/// A compaction came between two columns of one row.
+private struct Moved: Error, CustomStringConvertible {
+    var description: String { "the batch of this row has moved meanwhile: run the statement again" }
+}
+
+extension Optional {
+    /// Takes the value out, and puts it back after `body`, so that it has one owner at a time.
+    fileprivate mutating func take<Result>(
+        _ body: (inout Wrapped) throws -> Result
+    ) rethrows -> Result? {
+        guard var value = self else { return nil }
+        self = nil
+        defer { self = value }
+        return try body(&value)
     }
 }

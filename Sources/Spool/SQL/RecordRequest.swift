@@ -10,7 +10,7 @@ struct RecordRequest {
     /// The path of `value`, as it was given.
     private(set) var pathText: String?
     private(set) var path: PayloadPath?
-    private(set) var values: [ValueTest] = []
+    private var values: [ValueTest] = []
     private(set) var order = RecordOrder()
     /// True where no record can pass.
     private(set) var isEmpty = false
@@ -42,6 +42,9 @@ struct RecordRequest {
         query.since = times.since
         query.until = times.until
         if times.isEmpty { isEmpty = true }
+        if !values.isEmpty, let path {
+            query.conditions.payload = PayloadTest(path: path, values: values)
+        }
         lookForKey()
     }
 

@@ -7,6 +7,7 @@ internal import Telemetry
 struct SpoolFigures {
     var records: UInt64 = 0
     var batches: UInt64 = 0
+    var segments: UInt64 = 0
     var oldest: Int64 = 0
     var newest: Int64 = 0
     /// Different peers, at least 1.
@@ -43,6 +44,7 @@ final class SpoolSource {
         // In KiB: the pages of a whole hot tier, so that a join that comes back for each of its
         // rows does not read the list of batches from the file each time.
         try reader.database.execute("PRAGMA cache_size=-16384")
+        reader.shouldStop = { watch.shouldStop() }
     }
 
     /// Estimates are read again after this long, in ns.
@@ -56,6 +58,7 @@ final class SpoolSource {
         let summary = try reader.summary()
         known.records = summary.records
         known.batches = summary.batches
+        known.segments = summary.segments
         known.oldest = summary.oldestTime ?? 0
         known.newest = summary.newestTime ?? 0
         known.peers = max(1, try Self.count("peer", reader.database))
@@ -67,7 +70,23 @@ final class SpoolSource {
     /// The batches that a query may have to open, as they are now.
     func scan(_ query: Query) throws -> Scan {
         try reader.refresh()
-        return try Scan(reader.database, query)
+        return try reader.scan(query)
+    }
+
+    /// The same as an earlier scan, as it lies now.
+    func scan(again old: Scan) throws -> Scan {
+        try reader.scan(again: old)
+    }
+
+    /// The batch whose match a merge comes to next; nil at its end.
+    func next(_ merge: inout RecordMerge) throws -> OpenBatch? {
+        defer { watch.opened = reader.openedBatches }
+        return try merge.next(&reader)
+    }
+
+    /// The batches of a segment that have to be looked at.
+    func batches(of segment: SegmentRow, _ scan: inout Scan) throws -> [Scan.Row] {
+        try reader.batches(of: segment, &scan)
     }
 
     /// Keeps what a scan could not read.
@@ -76,23 +95,16 @@ final class SpoolSource {
     }
 
     func open(
-        _ row: BatchRow,
+        _ row: Scan.Row,
         _ scan: inout Scan,
         withPayload: Bool
     ) throws -> OpenBatch? {
-        try checkStop()
-        watch.opened += 1
+        defer { watch.opened = reader.openedBatches }
         return try reader.open(row, &scan, withPayload: withPayload)
     }
 
-    func wake(_ batch: OpenBatch, _ scan: inout Scan, withPayload: Bool) throws -> Bool {
-        try checkStop()
-        watch.opened += 1
-        return try reader.wake(batch, &scan, withPayload: withPayload)
-    }
-
     /// What the groups of a batch tell that a scan wants.
-    func facts(_ row: BatchRow, _ scan: borrowing Scan) throws -> [GroupFacts] {
+    func facts(_ row: Scan.Row, _ scan: borrowing Scan) throws -> [GroupFacts] {
         let groups = try reader.groups(row) ?? []
         return groups.compactMap { group in
             guard scan.catalog.wants(group, scan.query),
@@ -127,21 +139,39 @@ final class SpoolSource {
         return try reader.losses()
     }
 
-    /// Bytes of each batch as it is stored.
-    func packedBytes() throws -> [Int64: Int64] {
-        let rows = try reader.database.prepare("SELECT id, length(data) FROM batch")
-        var found: [Int64: Int64] = [:]
-        do {
-            while try rows.step() { found[rows.integer(0)] = rows.integer(1) }
-        } catch {
-            // Behind a damaged page sizes are not known; that it is damaged, the scan tells.
-            guard error.isDamaged else { throw error }
+    /// Makes the rows of a table from a scan of everything; again where a compaction came between.
+    func listing<Rows>(_ make: (inout Scan) throws -> Rows) throws -> Rows {
+        while true {
+            var scan = try scan(Query())
+            do { return try make(&scan) } catch is Vanished {}
+        }
+    }
+
+    /// Every batch of both tiers, from their plain columns.
+    func everyBatch(_ scan: inout Scan) throws -> [Scan.Row] {
+        var found: [Scan.Row] = []
+        for row in scan.rows {
+            if case .segment(let segment) = row.place {
+                found += try batches(of: segment, &scan)
+            } else {
+                found.append(row)
+            }
         }
         return found
     }
 
-    private func checkStop() throws {
-        if watch.shouldStop() { throw SQLiteError.interrupted }
+    /// Bytes of a batch as it is stored; nil where that cannot be read.
+    func packed(_ listed: Scan.Row) throws -> Int64? {
+        if case .cold(let file) = listed.place { return try file.packedBytes(listed.row.id) }
+        do {
+            let find = try reader.database.prepare("SELECT length(data) FROM batch WHERE id = ?")
+            try find.bind(1, listed.row.id)
+            return try find.step() ? find.integer(0) : nil
+        } catch {
+            // That it is damaged, the scan tells.
+            guard error.isDamaged else { throw error }
+            return nil
+        }
     }
 
     private static func count(_ column: String, _ database: borrowing Database) throws -> Int64 {

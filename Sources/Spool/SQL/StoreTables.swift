@@ -2,57 +2,56 @@ internal import SQLite
 
 /// `batches` and `segments`: how the records are kept.
 enum StoreTables {
-    /// One row a batch, damaged ones too.
+    /// One row a batch, damaged ones too; those of the cold tier have a segment.
     ///
     /// `error` is NULL where a batch is sound; to find that out, each is unpacked, but only where a
     /// statement looks at that column.
     static func batches(_ source: SpoolSource) -> ListTable {
         let columns: [ListTable.Column] = [
-            ("id", "INTEGER"), ("records", "INTEGER"), ("bytes", "INTEGER"),
+            ("id", "INTEGER"), ("segment", "TEXT"), ("records", "INTEGER"), ("bytes", "INTEGER"),
             ("packed", "INTEGER"), ("first_store", "INTEGER"), ("last_store", "INTEGER"),
             ("earliest", "TEXT"), ("latest", "TEXT"), ("error", "TEXT"),
         ]
         return ListTable("batches", columns, count: { try source.figures().batches }) { checks in
-            var scan = try source.scan(Query())
-            let packed = try source.packedBytes()
-            var rows: [(id: Int64, values: [SQLValue])] = []
-            for id in scan.report.batches {
-                let error = scan.report.reason(ofBatch: id) ?? ""
-                rows.append((id, damaged(id, scan.report.records(inBatch: id), packed[id], error)))
-            }
-            for listed in scan.rows {
-                let row = listed.row
-                if checks { _ = try source.open(row, &scan, withPayload: true) }
-                let error = scan.report.reason(ofBatch: row.id)
-                rows.append((row.id, sound(row, packed[row.id], error)))
-            }
             // Told by the column itself; only what no column tells is noted.
-            return rows.sorted { $0.id < $1.id }.map(\.values)
+            try source.listing { scan in
+                var rows: [(name: BatchName, values: [SQLValue])] = []
+                for listed in try source.everyBatch(&scan) {
+                    if checks { _ = try source.open(listed, &scan, withPayload: true) }
+                    rows.append((listed.name, sound(listed, try source.packed(listed), scan)))
+                }
+                let known = Set(rows.map(\.name))
+                for name in scan.report.names where !known.contains(name) {
+                    rows.append((name, damaged(name, scan.report)))
+                }
+                return rows.sorted { $0.name < $1.name }.map(\.values)
+            }
         }
     }
 
-    private static func sound(_ row: BatchRow, _ packed: Int64?, _ error: String?) -> [SQLValue] {
-        [
-            .integer(row.id), .integer(Int64(row.count)), .integer(Int64(row.raw)),
+    private static func sound(_ listed: Scan.Row, _ packed: Int64?, _ scan: Scan) -> [SQLValue] {
+        let row = listed.row
+        return [
+            .integer(row.id), listed.name.segment.map { .text($0) } ?? .null,
+            .integer(Int64(row.count)), .integer(Int64(row.raw)),
             packed.map { .integer($0) } ?? .null, .unsigned(row.firstStore),
             .unsigned(row.lastStore), BookTables.stamp(row.time0), BookTables.stamp(row.time1),
-            error.map { .text($0) } ?? .null,
+            scan.report.reason(listed.name).map { .text($0) } ?? .null,
         ]
     }
 
-    private static func damaged(
-        _ id: Int64,
-        _ records: Int,
-        _ packed: Int64?,
-        _ error: String
-    ) -> [SQLValue] {
+    private static func damaged(_ name: BatchName, _ report: ScanReport) -> [SQLValue] {
         [
-            .integer(id), .integer(Int64(records)), .null, packed.map { .integer($0) } ?? .null,
-            .null, .null, .null, .null, .text(error),
+            name.id == 0 ? .null : .integer(name.id),
+            name.segment.map { .text($0) } ?? .null, .integer(Int64(report.records(name))),
+            .null, .null, .null, .null, .null, .null, .text(report.reason(name) ?? ""),
         ]
     }
 
-    /// One row a file of the cold tier; there is none yet.
+    /// One row a file of the cold tier.
+    ///
+    /// `error` is NULL where the file can be opened and all its batches are listed; it is looked at
+    /// only where a statement asks.
     static func segments(_ source: SpoolSource) -> ListTable {
         let columns: [ListTable.Column] = [
             ("name", "TEXT"), ("batches", "INTEGER"), ("records", "INTEGER"),
@@ -60,6 +59,26 @@ enum StoreTables {
             ("last_store", "INTEGER"), ("earliest", "TEXT"), ("latest", "TEXT"),
             ("error", "TEXT"),
         ]
-        return ListTable("segments", columns, count: { 0 }) { _ in [] }
+        return ListTable("segments", columns, count: { try source.figures().segments }) { checks in
+            try source.listing { scan in
+                var rows: [[SQLValue]] = []
+                for listed in scan.rows {
+                    guard case .segment(let segment) = listed.place else { continue }
+                    if checks { _ = try source.batches(of: segment, &scan) }
+                    rows.append(row(segment, scan.report.reason(listed.name)))
+                }
+                return rows
+            }
+        }
+    }
+
+    private static func row(_ segment: SegmentRow, _ error: String?) -> [SQLValue] {
+        [
+            .text(segment.name), .integer(Int64(segment.batches)),
+            .integer(Int64(segment.row.count)), .integer(Int64(segment.row.raw)),
+            .integer(segment.bytes), .unsigned(segment.row.firstStore),
+            .unsigned(segment.row.lastStore), BookTables.stamp(segment.row.time0),
+            BookTables.stamp(segment.row.time1), error.map { .text($0) } ?? .null,
+        ]
     }
 }

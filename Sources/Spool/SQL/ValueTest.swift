@@ -1,5 +1,17 @@
 internal import SQLite
 
+/// A path into payloads, and what the value there must be.
+struct PayloadTest: Sendable {
+    var path: PayloadPath
+    var values: [ValueTest]
+
+    /// False if the payload cannot be wanted.
+    func mayPass(_ payload: UnsafeRawBufferPointer) -> Bool {
+        let value = path.value(in: payload)
+        return values.allSatisfy { $0.mayPass(value) }
+    }
+}
+
 /// A comparison of the value at a path with one that the statement says.
 ///
 /// It only turns down what SQLite would turn down too; the rest SQLite looks at again.

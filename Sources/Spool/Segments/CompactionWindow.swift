@@ -1,0 +1,142 @@
+internal import Basics
+internal import Telemetry
+
+/// Records on their way from the hot tier into a segment, unpacked.
+///
+/// Invariants:
+/// 1. `sorted` has every record once, by stream, order, instance, sequence and store number.
+/// 2. A portion is of one stream, or of several whole ones that are small; portions follow each
+///    other and cover all records.
+struct CompactionWindow {
+    private(set) var records: [ColumnRecord] = []
+    private(set) var payloads: [UInt8] = []
+    /// Places in `records`, in the order of the segment.
+    private(set) var sorted: [Int32] = []
+    /// Which of `sorted` make a batch.
+    private(set) var portions: [Range<Int>] = []
+
+    /// An empty window with room for what is to come.
+    init(records count: Int, bytes: Int) {
+        records.reserveCapacity(count)
+        payloads.reserveCapacity(bytes)
+    }
+
+    /// Takes in a hot batch.
+    mutating func add(
+        _ row: BatchRow,
+        _ groups: [BatchGroup],
+        _ columns: EnvelopeColumns.Decoded,
+        _ payload: [UInt8]
+    ) {
+        let base = payloads.count
+        payloads.append(contentsOf: payload)
+        var start = 0
+        for index in columns.envelopes.indices {
+            let group = groups[columns.groupOf[index]]
+            let end = columns.ends[index]
+            records.append(
+                ColumnRecord(
+                    stream: group.stream,
+                    instance: group.instance,
+                    envelope: columns.envelopes[index],
+                    store: row.firstStore &+ UInt64(index),
+                    payload: base + start..<base + end
+                )
+            )
+            start = end
+        }
+    }
+
+    /// Takes in a cold batch.
+    mutating func add(_ cold: [ColumnRecord], _ payload: ColumnBatchDecoder.Payloads) {
+        let base = payloads.count
+        payloads.append(contentsOf: payload.bytes)
+        var start = 0
+        for (record, end) in zip(cold, payload.ends) {
+            var copy = record
+            copy.payload = base + start..<base + end
+            records.append(copy)
+            start = end
+        }
+    }
+
+    /// Sorts all, and cuts it into batches.
+    mutating func sort() {
+        sorted = (0..<Int32(truncatingIfNeeded: records.count)).map { $0 }
+        records.withUnsafeBufferPointer { records in
+            sorted.sort { Self.precedes(records[Int($0)], records[Int($1)]) }
+        }
+        cut()
+    }
+
+    private static func precedes(_ left: ColumnRecord, _ right: ColumnRecord) -> Bool {
+        if left.stream != right.stream { return left.stream < right.stream }
+        if left.envelope.order != right.envelope.order {
+            return left.envelope.order < right.envelope.order
+        }
+        if left.instance != right.instance { return left.instance < right.instance }
+        if left.envelope.sequence != right.envelope.sequence {
+            return left.envelope.sequence < right.envelope.sequence
+        }
+        return left.store < right.store
+    }
+
+    /// The records of a portion, in its order.
+    func records(_ portion: Range<Int>) -> [ColumnRecord] {
+        portion.map { records[Int(sorted[$0])] }
+    }
+
+    // MARK: Cutting
+
+    private mutating func cut() {
+        portions = []
+        var small: [Int32] = []
+        var large: [Int32] = []
+        var parts: [Range<Int>] = []
+        var start = 0
+        while start < sorted.count {
+            let stream = records[Int(sorted[start])].stream
+            var end = start
+            var raw = 0
+            while end < sorted.count, records[Int(sorted[end])].stream == stream {
+                raw += records[Int(sorted[end])].payload.count
+                end += 1
+            }
+            if raw < SpoolLimits.sharedStreamBytes {
+                small.append(contentsOf: sorted[start..<end])
+            } else {
+                let base = large.count
+                large.append(contentsOf: sorted[start..<end])
+                parts += pieces(large, base, raw)
+            }
+            start = end
+        }
+        let base = large.count
+        let raw = small.reduce(0) { $0 + records[Int($1)].payload.count }
+        large.append(contentsOf: small)
+        sorted = large
+        portions = parts + pieces(sorted, base, raw)
+    }
+
+    /// Cuts what comes from `start` on into batches of about the same size.
+    private func pieces(_ all: [Int32], _ start: Int, _ raw: Int) -> [Range<Int>] {
+        if start == all.count { return [] }
+        let most = SpoolLimits.coldBatchBytes
+        let target = raw / ((raw + most - 1) / most + (raw == 0 ? 1 : 0))
+        var found: [Range<Int>] = []
+        var begin = start
+        var held = 0
+        for index in start..<all.count {
+            let size = records[Int(all[index])].payload.count
+            let isFull = held >= target || held + size > most
+            if index > begin, isFull || index - begin >= SpoolLimits.batchRecords {
+                found.append(begin..<index)
+                begin = index
+                held = 0
+            }
+            held += size
+        }
+        found.append(begin..<all.count)
+        return found
+    }
+}

@@ -1,0 +1,129 @@
+internal import Basics
+internal import LinuxIO
+
+/// A Bloom filter of the words of a batch: whether a word can be in it as a whole.
+///
+/// A token is the longest run of ASCII letters, digits, underscores and bytes above 127; a word is
+/// a token of letters alone, at least three, in lower case. Where a payload has escapes, the tokens
+/// of what its strings say are in it too.
+///
+/// Invariants:
+/// 1. A word that is a token of some payload is always found.
+/// 2. It says nothing of parts of words: it must not be asked for those.
+struct WordFilter {
+    private static let bitsPerWord = 10
+    private static let hashes = 7
+    static let wordBytesMin = 3
+
+    /// Hashes of the words, by their last bits; 0 is nothing.
+    private var slots = [UInt64](repeating: 0, count: 1024)
+    private var count = 0
+
+    /// True for a word that filters know.
+    static func covers(_ word: ArraySlice<UInt8>) -> Bool {
+        word.count >= wordBytesMin && word.allSatisfy { ($0 | 0x20) &- 0x61 < 26 }
+    }
+
+    /// True for bytes of which tokens are made.
+    @inline(__always)
+    static func isTokenByte(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x5f || byte >= 0x80
+    }
+
+    /// As `isTokenByte`, and the mark of digits in a pattern: what is beside it is no word.
+    @inline(__always)
+    private static func joins(_ byte: UInt8) -> Bool {
+        isTokenByte(byte) || byte == DigitPattern.marker
+    }
+
+    /// Takes in the words of a payload.
+    ///
+    /// - Parameter isKnown: true where the texts of its batch have been taken in.
+    mutating func add(_ payload: UnsafeRawBufferPointer, isKnown: Bool = false) {
+        if !isKnown { addTokens(payload) }
+        guard let base = payload.baseAddress,
+            MemorySearch.first(0x5c, in: base, count: payload.count) != nil
+        else { return }
+        var plain: [UInt8] = []
+        TextPattern.resolve(payload, into: &plain)
+        plain.withUnsafeBytes { addTokens($0) }
+    }
+
+    /// Takes in the words of any text.
+    mutating func addTokens(_ bytes: UnsafeRawBufferPointer) {
+        var hash = Self.seed
+        var length = 0
+        var isWord = true
+        for byte in bytes {
+            let lowered = byte | 0x20
+            if lowered &- 0x61 < 26 {
+                hash = (hash ^ UInt64(lowered)) &* Self.prime
+                length += 1
+            } else if Self.joins(byte) {
+                isWord = false
+                length += 1
+            } else if length > 0 {
+                if isWord, length >= Self.wordBytesMin { insert(hash) }
+                hash = Self.seed
+                length = 0
+                isWord = true
+            }
+        }
+        if isWord, length >= Self.wordBytesMin { insert(hash) }
+    }
+
+    private mutating func insert(_ hash: UInt64) {
+        let mask = slots.count - 1
+        var at = Int(truncatingIfNeeded: hash ^ hash >> 32) & mask
+        while slots[at] != 0 {
+            if slots[at] == hash { return }
+            at = (at + 1) & mask
+        }
+        slots[at] = hash
+        count += 1
+        guard count * 2 > slots.count else { return }
+        let old = slots
+        slots = [UInt64](repeating: 0, count: old.count * 2)
+        count = 0
+        for hash in old where hash != 0 { insert(hash) }
+    }
+
+    // FNV-1a, 64 bits.
+    private static let seed: UInt64 = 0xcbf2_9ce4_8422_2325
+    private static let prime: UInt64 = 0x0000_0100_0000_01b3
+
+    /// The filter as it is stored: whole bytes, 10 bits a word.
+    func encode() -> [UInt8] {
+        let bytes = (max(1, count) * Self.bitsPerWord + 7) / 8
+        var filter = [UInt8](repeating: 0, count: bytes)
+        for hash in slots where hash != 0 {
+            Self.forEachBit(hash, bytes * 8) { filter[$0 >> 3] |= 1 << UInt8($0 & 7) }
+        }
+        return filter
+    }
+
+    /// False if no payload has `word` as a whole; it is one that `covers`.
+    static func mayHold(_ word: [UInt8], _ filter: [UInt8]) -> Bool {
+        // One that is not there says nothing.
+        if filter.isEmpty { return true }
+        var hash = seed
+        for byte in word { hash = (hash ^ UInt64(byte | 0x20)) &* prime }
+        var isThere = true
+        forEachBit(hash, filter.count * 8) {
+            if filter[$0 >> 3] & 1 << UInt8($0 & 7) == 0 { isThere = false }
+        }
+        return isThere
+    }
+
+    /// The bits of a word: two halves of a mixed hash, and steps of the second.
+    private static func forEachBit(_ hash: UInt64, _ bits: Int, _ body: (Int) -> Void) {
+        var mixed = (hash ^ (hash >> 33)) &* 0xff51_afd7_ed55_8ccd
+        mixed ^= mixed >> 33
+        let step = (mixed >> 32) | 1
+        var place = mixed & 0xffff_ffff
+        for _ in 0..<hashes {
+            body(Int(place % UInt64(bits)))
+            place &+= step
+        }
+    }
+}
