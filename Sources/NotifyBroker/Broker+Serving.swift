@@ -7,7 +7,11 @@ extension Broker {
     mutating func serve(_ number: UInt64, _ readiness: Poller.Readiness, _ round: UInt64) {
         guard let client = sockets[number] else { return }
         if readiness.contains(.writable) { unblock(number, client) }
-        if client.isInLine || !client.outgoing.isEmpty { return }
+        if client.isInLine || !client.outgoing.isEmpty {
+            // The kernel would tell of that end for as long as the socket is watched.
+            if !readiness.isDisjoint(with: .closed) { deafen(number, client) }
+            return
+        }
         // The user's other connections have had a turn in this round already.
         if client.line.spent(in: round) >= Work.turn { return lineUp(number, client) }
         takeTurn(number, client, round)
@@ -35,6 +39,7 @@ extension Broker {
     /// Whoever waits for a turn, or has to read first, is not listened to: it would be ready all
     /// the time.
     private mutating func watch(_ number: UInt64, _ client: Client) {
+        if client.isDeaf { return }
         var wanted: Poller.Readiness = client.isBlocked ? .writable : []
         if !client.isInLine, client.outgoing.isEmpty { wanted.insert(.readable) }
         guard wanted != client.watched else { return }
@@ -53,6 +58,7 @@ extension Broker {
             served += 1
             guard state.workLeft > 0 else { return lineUp(number, client) }
         }
+        if client.hasEnded, client.outgoing.isEmpty { return close(number, client) }
         while client.outgoing.isEmpty {
             let before = state.workLeft
             guard let came = receive(client, number) else { return }
@@ -68,18 +74,27 @@ extension Broker {
             let each = max(1, (before - state.workLeft) / came)
             client.framesPerCall = max(1, min(Self.framesPerCall, Work.turn / each))
             if state.isUnfinished(number) { return lineUp(number, client) }
-            if isAll { return }
+            // Whoever is gone is served to its end, as nobody would tell of it again.
+            if isAll, !client.isDeaf { return }
             guard state.workLeft > 0 else { return lineUp(number, client) }
         }
     }
 
-    /// Receives what has come; nil if nothing has, or the connection has failed.
+    /// Receives what has come; nil if nothing has, or the connection has ended.
     private mutating func receive(_ client: Client, _ number: UInt64) -> Int? {
-        do throws(SystemError) {
-            return try batch.receive(from: client.socket, most: client.framesPerCall)
-        } catch {
-            if !error.wouldBlock { close(number, client) }
-            return nil
+        while true {
+            do throws(SystemError) {
+                return try batch.receive(from: client.socket, most: client.framesPerCall)
+            } catch {
+                if client.isDeaf {
+                    close(number, client)
+                    return nil
+                }
+                if error.wouldBlock { return nil }
+                // It has gone without reading all (ECONNRESET, told once): what it had said before
+                // is still there.
+                deafen(number, client)
+            }
         }
     }
 
@@ -87,9 +102,13 @@ extension Broker {
     private mutating func apply(_ index: Int, _ number: UInt64, _ client: Client, now: UInt64)
         -> Bool
     {
+        if client.hasEnded { return true }
         // A packet that was cut is longer than any frame: its length cannot be right.
         let packet = batch.packet(index) ?? UnsafeRawBufferPointer(start: nil, count: 0)
         let isEnd = batch.packet(index)?.isEmpty ?? false
+        // What came before the end is done before it.
+        client.hasEnded = isEnd && state.isUnfinished(number)
+        if client.hasEnded { return true }
         let reply = isEnd ? .close("end") : state.receive(packet, from: number, now: now)
         return act(on: reply, number, client)
     }
@@ -99,11 +118,11 @@ extension Broker {
     {
         switch reply {
         case .none: return true
-        case .answer(let frame): return send(BrokerState.Outgoing(frame: frame), number, client)
+        case .answer(let frame):
+            send(BrokerState.Outgoing(frame: frame), number, client)
+            return true
         case .frames(let frames):
-            for frame in frames {
-                guard send(frame, number, client) else { return false }
-            }
+            for frame in frames { send(frame, number, client) }
             return true
         case .close:
             close(number, client)
@@ -111,28 +130,22 @@ extension Broker {
         }
     }
 
-    /// Sends a frame, or keeps it until there is room; false if the connection has ended.
+    /// Sends a frame, or keeps it until there is room.
     private mutating func send(
         _ outgoing: BrokerState.Outgoing,
         _ number: UInt64,
         _ client: Client
-    ) -> Bool {
-        guard client.outgoing.isEmpty else {
-            client.outgoing.append(outgoing)
-            return true
-        }
+    ) {
+        if client.isDeaf { return }
+        guard client.outgoing.isEmpty else { return client.outgoing.append(outgoing) }
         do throws(SystemError) {
             let descriptors = outgoing.memory.map { [$0.descriptor] } ?? []
             try client.socket.send(outgoing.frame, descriptors: descriptors)
         } catch {
-            guard error.wouldBlock else {
-                close(number, client)
-                return false
-            }
+            guard error.wouldBlock else { return deafen(number, client) }
             client.outgoing.append(outgoing)
             block(number, client)
         }
-        return true
     }
 
     /// Sends waiting events to whoever has room: at once to a few, to many when there is time.
@@ -166,11 +179,11 @@ extension Broker {
     ///
     /// - Returns: how many were sent.
     private mutating func sendEvents(_ number: UInt64, _ client: Client) -> Int {
-        guard let (frame, count) = state.eventsFrame(for: number) else { return 0 }
+        guard !client.isDeaf, let (frame, count) = state.eventsFrame(for: number) else { return 0 }
         do throws(SystemError) {
             try client.socket.send(frame)
         } catch {
-            if error.wouldBlock { block(number, client) } else { close(number, client) }
+            if error.wouldBlock { block(number, client) } else { deafen(number, client) }
             return 0
         }
         state.confirmEvents(for: number, count: count)
@@ -186,14 +199,23 @@ extension Broker {
     private mutating func unblock(_ number: UInt64, _ client: Client) {
         let waiting = client.outgoing
         client.outgoing = []
-        for frame in waiting {
-            guard send(frame, number, client) else { return }
-        }
+        for frame in waiting { send(frame, number, client) }
         guard client.outgoing.isEmpty else { return }
         client.isBlocked = false
         watch(number, client)
-        if state.isUnfinished(number) { lineUp(number, client) }
+        if state.isUnfinished(number) || client.hasEnded { lineUp(number, client) }
         _ = sendEvents(number, client)
+    }
+
+    /// Says nothing more to whoever hears nothing any more, and serves it, in line, to its end:
+    /// what a program says just before it ends counts.
+    private mutating func deafen(_ number: UInt64, _ client: Client) {
+        guard !client.isDeaf else { return }
+        client.isDeaf = true
+        client.isBlocked = false
+        client.outgoing = []
+        poller.remove(client.socket.descriptor)
+        lineUp(number, client)
     }
 
     private mutating func close(_ number: UInt64, _ client: Client) {

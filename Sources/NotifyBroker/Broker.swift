@@ -126,16 +126,16 @@ struct Broker: ~Copyable {
     private mutating func tick() -> UInt64? {
         let now = clock.boot()
         state.beginTurn()
-        var next = state.tick(now: now)
-        if let end = fullUntil {
-            if end <= now { listenAgain() } else { next = min(next ?? end, end) }
-        }
+        _ = state.tick(now: now)
+        if let end = fullUntil, end <= now { listenAgain() }
         flush()
         if hasLongWork, now >= pace.nextLongWork {
             doLongWork(now: now)
             pace.noteLongWork(from: now, to: clock.boot())
         }
-        return next
+        // Looked at last: long work makes claims that end by themselves, too.
+        guard let end = fullUntil else { return state.nextEnd }
+        return min(state.nextEnd ?? end, end)
     }
 
     /// There is work of more than a turn.

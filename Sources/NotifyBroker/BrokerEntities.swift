@@ -12,6 +12,8 @@ final class Connection {
     /// True while it stands in `BrokerState.dirty`.
     var isDirty = false
     var registrations: [UInt32: Subscription] = [:]
+    /// Why it ends, when it does.
+    var cause: NotifyCause { saidGoodbye ? .left : .died }
     /// The registration that was spoken of last: often the next one too.
     var latest: Subscription?
     var waiting = WaitingList()
@@ -199,8 +201,9 @@ final class Name {
     var others: [Subscription] = []
     var claim: Claim?
     var pool: Pool?
-    /// Whose names it counts among.
+    /// Whose names it counts among, and how many registrations of it that connection has.
     var payers: Payers?
+    var payersRegistrations: UInt32 = 0
     var stateNumber: UInt64
     /// CLOCK_BOOTTIME, ns, of the last set; 0 if there was none.
     var stateTime: UInt64 = 0
@@ -244,6 +247,11 @@ final class Name {
 
     var isUnused: Bool { listeners.isEmpty && others.isEmpty && claim == nil && !isPinned }
 
+    func registrations(of connection: Connection) -> Int {
+        listeners.count { $0.connection === connection }
+            + others.count { $0.connection === connection }
+    }
+
     func add(_ subscription: Subscription) {
         if subscription.delivers {
             subscription.place = listeners.count
@@ -279,7 +287,7 @@ final class Name {
 /// Whom a name belongs to.
 final class Claim {
     /// The claimer; also one that is gone, while the claim lingers.
-    private let claimer: Connection
+    let claimer: Connection
     /// CLOCK_BOOTTIME, ns, of the last sign of life.
     var renewedAt: UInt64
     /// Nanoseconds; 0 for no deadline.

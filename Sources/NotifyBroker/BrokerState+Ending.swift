@@ -3,7 +3,6 @@ internal import NotifyProtocol
 /// A connection that has ended and still holds registrations.
 struct Leaving {
     let connection: Connection
-    let cause: NotifyCause
     /// Its registrations; the last ones go first.
     var left: [Subscription]
 }
@@ -25,8 +24,7 @@ extension BrokerState {
         var left = Array(connection.registrations.values)
         // Wills are done in the order of the tokens, where it does not cost much.
         if left.count <= Work.sortedMax { left.sort { $0.token > $1.token } }
-        let cause: NotifyCause = connection.saidGoodbye ? .left : .died
-        leaving.append(Leaving(connection: connection, cause: cause, left: left))
+        leaving.append(Leaving(connection: connection, left: left))
         endSome(now: now)
     }
 
@@ -36,11 +34,12 @@ extension BrokerState {
     /// Ends some registrations of connections that have ended.
     public mutating func endSome(now: UInt64) {
         guard var one = leaving.popLast() else { return }
-        let gone = one.left.suffix(workLeft == .max ? .max : Work.endsAtOnce)
+        // A copy of these few: a slice would have all of the rest copied when they are removed.
+        let gone = Array(one.left.suffix(step(of: one)))
         one.left.removeLast(gone.count)
         for subscription in gone.reversed() { drop(subscription) }
         for subscription in gone.reversed() {
-            endClaim(of: subscription.name, by: one.connection, cause: one.cause, now: now)
+            endClaim(of: subscription.name, by: one.connection, now: now)
         }
         for subscription in gone { freeIfUnused(subscription.name) }
         if one.left.isEmpty {
@@ -49,6 +48,20 @@ extension BrokerState {
             // Those that have come since do not wait for all of this one.
             leaving.insert(one, at: 0)
         }
+    }
+
+    /// How many registrations go in the next step: fewer where their wills have many subscribers.
+    private func step(of one: Leaving) -> Int {
+        if workLeft == .max { return one.left.count }
+        var (count, cost) = (0, 0)
+        for subscription in one.left.suffix(Work.endsAtOnce).reversed() where cost < Work.turn {
+            count += 1
+            guard let claim = subscription.name.claim, claim.will != nil,
+                claim.connection == one.connection.number
+            else { continue }
+            cost += subscription.name.listeners.count / Work.subscribersPerUnit
+        }
+        return count
     }
 
     private mutating func remove(_ connection: Connection) {

@@ -49,10 +49,13 @@ extension BrokerState {
         dirty.append(connection)
     }
 
-    func suspend(_ subscription: Subscription) {
+    /// Holds events back; as often as can be counted.
+    func suspend(_ subscription: Subscription) -> NotifyStatus {
+        guard subscription.suspensions < .max else { return .overQuota }
         subscription.suspensions += 1
         // What waits goes on waiting, outside the list of what can be sent.
         subscription.connection.waiting.remove(subscription)
+        return .ok
     }
 
     mutating func resume(_ subscription: Subscription) {

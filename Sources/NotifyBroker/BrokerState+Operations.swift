@@ -21,9 +21,7 @@ extension BrokerState {
         case .cancel:
             cancel(subscription)
             return .ok
-        case .suspend:
-            suspend(subscription)
-            return .ok
+        case .suspend: return suspend(subscription)
         case .resume:
             resume(subscription)
             return .ok
@@ -122,6 +120,7 @@ extension BrokerState {
         guard name.access.rights(of: connection.identity).contains(.write) else {
             return .notAuthorized
         }
+        endAbandonedClaim(of: name, for: connection, now: now)
         if let claim = name.claim, claim.connection != connection.number { return .notAuthorized }
         guard mayPost(name, connection, now: now) else { return .overQuota }
         name.claim?.renewedAt = now
@@ -168,8 +167,9 @@ extension BrokerState {
 
     /// Whether a registration may write its name now; a claimer's write renews its claim.
     @inline(__always)
-    func touch(_ name: Name, by subscription: Subscription, now: UInt64) -> NotifyStatus {
+    mutating func touch(_ name: Name, by subscription: Subscription, now: UInt64) -> NotifyStatus {
         guard subscription.mayWrite else { return .notAuthorized }
+        endAbandonedClaim(of: name, for: subscription.connection, now: now)
         if let claim = name.claim {
             guard claim.connection == subscription.connection.number else { return .notAuthorized }
             claim.renewedAt = now
@@ -179,7 +179,7 @@ extension BrokerState {
         return subscription.claim?.hasExpired == true ? .claimExpired : .ok
     }
 
-    private func renew(_ subscription: Subscription, now: UInt64) -> NotifyStatus {
+    private mutating func renew(_ subscription: Subscription, now: UInt64) -> NotifyStatus {
         let status = touch(subscription.name, by: subscription, now: now)
         guard status == .ok else { return status }
         return subscription.name.claim == nil ? .invalidRequest : .ok

@@ -27,6 +27,7 @@ extension BrokerState {
         let rights = place.access.rights(of: connection.identity)
         guard rights.isSuperset(of: needs) else { return .notAuthorized }
         if let existing, needs == .all {
+            endAbandonedClaim(of: existing, for: connection, now: now)
             let refusal = mayClaim(existing, wanted, connection)
             guard refusal == .ok else { return refusal }
         }
@@ -233,10 +234,7 @@ extension BrokerState {
         let claim = Claim(wanted, subscription.connection, now: now)
         let connection = subscription.connection
         spend((name.listeners.count + name.others.count) / Work.connectionsPerUnit)
-        claim.registrations = Int32(
-            name.listeners.count { $0.connection === connection }
-                + name.others.count { $0.connection === connection }
-        )
+        claim.registrations = Int32(name.registrations(of: connection))
         subscription.claim = claim
         name.claim = claim
         name.wasEverClaimed = true
@@ -268,7 +266,9 @@ extension BrokerState {
         connection.registrations[subscription.token] = subscription
         connection.account.registrations += 1
         connection.user.registrations += 1
-        subscription.name.add(subscription)
+        let name = subscription.name
+        name.add(subscription)
+        if name.payers?.connection === connection.account { name.payersRegistrations += 1 }
     }
 
     /// Undoes `add`; the claim and the name are the caller's to look at.
@@ -282,21 +282,19 @@ extension BrokerState {
         connection.user.registrations -= 1
         name.remove(subscription)
         if let payers = name.payers, payers.connection === connection.account {
-            passOn(name, from: connection, payers)
+            name.payersRegistrations -= 1
+            if name.payersRegistrations == 0 { passOn(name, payers) }
         }
     }
 
     /// A name counts among those of somebody who is registered, as long as anybody is.
-    private func passOn(_ name: Name, from connection: Connection, _ payers: Payers) {
-        guard let left = name.listeners.first ?? name.others.first,
-            left.connection !== connection,
-            !name.listeners.contains(where: { $0.connection === connection }),
-            !name.others.contains(where: { $0.connection === connection })
-        else { return }
+    private func passOn(_ name: Name, _ payers: Payers) {
+        guard let left = name.listeners.first ?? name.others.first else { return }
         let heir = left.connection.payers
         payers.add(names: -1)
         heir.add(names: 1)
         name.payers = heir
+        name.payersRegistrations = UInt32(name.registrations(of: left.connection))
     }
 
     mutating func cancel(_ subscription: Subscription) {
@@ -318,13 +316,12 @@ extension BrokerState {
     mutating func endClaim(
         of name: Name,
         by connection: Connection,
-        cause: NotifyCause,
         now: UInt64
     ) {
         guard let claim = name.claim, claim.connection == connection.number,
             claim.lingersUntil == nil
         else { return }
-        name.cause = cause
+        name.cause = connection.cause
         timers.remove(name)
         if claim.linger > 0, mayLinger(claim, connection) {
             let end = now + UInt64(claim.linger) * 1_000_000_000
@@ -335,8 +332,18 @@ extension BrokerState {
         }
         if let will = claim.will {
             name.set(will, now: now)
-            post(name, by: connection, cause: cause)
+            post(name, by: connection, cause: connection.cause)
         }
+    }
+
+    /// Ends a claim whose connection has ended and waits for its steps, before another connection
+    /// is refused because of it: who closes one and opens the next finds its names free.
+    @inline(__always)
+    mutating func endAbandonedClaim(of name: Name, for other: Connection, now: UInt64) {
+        guard let claim = name.claim, claim.connection != other.number, claim.lingersUntil == nil,
+            connections[claim.connection] == nil
+        else { return }
+        endClaim(of: name, by: claim.claimer, now: now)
     }
 
     private mutating func mayLinger(_ claim: Claim, _ connection: Connection) -> Bool {

@@ -155,11 +155,17 @@ public struct BrokerState {
         if user.isEmpty, users[uid] === user { users[uid] = nil }
     }
 
-    /// Ends claims whose linger or deadline is over.
+    /// Ends claims whose linger or deadline is over, as far as there is work left.
     ///
     /// - Returns: when to call it again; nil if no claim ends by itself.
     public mutating func tick(now: UInt64) -> UInt64? {
-        while let name = timers.take(now: now) { end(name, now: now) }
-        return timers.next
+        while workLeft > 0, let name = timers.take(now: now) {
+            spend(Work.registration)
+            end(name, now: now)
+        }
+        return nextEnd
     }
+
+    /// When to call `tick`; nil if no claim ends by itself.
+    var nextEnd: UInt64? { timers.next }
 }

@@ -10,6 +10,11 @@ final class Client {
     var isBlocked = false
     /// What the kernel wakes the broker for.
     var watched: Poller.Readiness = .readable
+    /// It hears nothing any more, being gone or as good as that; what it has said is done to its
+    /// end.
+    var isDeaf = false
+    /// It has said all that it will; what is unfinished is still done.
+    var hasEnded = false
     /// It waits for its next turn.
     var isInLine = false
     /// It waits for its events.
