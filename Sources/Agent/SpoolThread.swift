@@ -43,6 +43,7 @@ final class SpoolThread: Sendable {
         directory: String,
         durability: Durability,
         compaction: CompactionLimits = CompactionLimits(),
+        retention: RetentionRules = RetentionRules(),
         completed: Wake
     ) throws {
         let opened = Mailbox<(any Error)?>(capacity: 1)
@@ -50,7 +51,11 @@ final class SpoolThread: Sendable {
             do {
                 var writer = try SpoolWriter(directory: directory, durability: durability)
                 let checkpointer = try Checkpointer(directory: directory)
-                let compactor = try Compactor(directory: directory, limits: compaction)
+                let compactor = try Compactor(
+                    directory: directory,
+                    limits: compaction,
+                    rules: retention
+                )
                 _ = opened.trySend(nil)
                 run(&writer, checkpointer, compactor, completed)
                 // The writer is the last to close the spool.
@@ -98,7 +103,7 @@ final class SpoolThread: Sendable {
                 if inbox.isClosed { return }
                 continue
             }
-            guard commit(consignment, &writer) else { return }
+            guard commit(consignment, &writer, compactor) else { return }
             checkpointer.nudge()
             let records = consignment.commit.records
             compactor.nudge(bytes: records.payloadBytes, records: records.count)
@@ -109,7 +114,11 @@ final class SpoolThread: Sendable {
         }
     }
 
-    private func commit(_ consignment: Consignment, _ writer: inout SpoolWriter) -> Bool {
+    private func commit(
+        _ consignment: Consignment,
+        _ writer: inout SpoolWriter,
+        _ compactor: Compactor
+    ) -> Bool {
         var pause = try? Wake()
         while true {
             do {
@@ -125,6 +134,7 @@ final class SpoolThread: Sendable {
                     defer { figures.failure = "\(error)" }
                     return figures.failure == nil
                 }
+                if (error as? SpoolError)?.kind == .full { compactor.makeRoom() }
                 if isNews { StandardError.line("intel: \(error), retrying every second") }
                 if mustGiveUp.load(ordering: .sequentiallyConsistent) { return false }
                 if pause == nil { pause = try? Wake() }
