@@ -60,8 +60,11 @@ extension: packages $(STATIC) ## SQLite's loadable extension: .build/extension/i
 	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(EXTENSION_FLAGS)
 	cp $(EXTENSION) .build/extension/intel_spool.so
 
-bench: build .build/relay ## the figures: bus, spool, size, memory, start-up
-	@Benchmarks/run .build/release .build/relay
+bench: build .build/relay .build/calls ## the figures: bus, spool, size, memory, start-up
+	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product bus-figures
+	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product bus-flood
+	@Benchmarks/run .build/release .build
+	@Benchmarks/flood .build/release
 
 fuzz: packages ## libFuzzer on the frames and on the broker, each for FUZZ_SECONDS (60)
 	INTEL_FUZZ=1 $(SWIFT) build $(FUZZ_FLAGS) --product fuzz-frames
@@ -96,3 +99,7 @@ $(STATIC): packaging/link-archives | packages
 .build/relay: Benchmarks/relay.c | packages
 	@mkdir -p .build
 	gcc -O2 -Wall -Wextra -Werror -o $@ $<
+
+.build/calls: Benchmarks/calls.c Sources/CNotify/include/notify.h library
+	gcc -O2 -Wall -Wextra -Werror -ISources/CNotify/include -o $@ $< -L.build/notify/release \
+	    -lintel-notify -Wl,-rpath,$(CURDIR)/.build/notify/release

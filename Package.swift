@@ -109,12 +109,25 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "bus-flood",
+            dependencies: ["NotifyClient", "TestKit", "LinuxIO"],
+            path: "Benchmarks/BusFlood",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "bus-figures",
+            dependencies: [
+                "TestKit", "InternalNotification", "NotifyClient", "NotifyProtocol", "LinuxIO",
+            ],
+            path: "Benchmarks/BusFigures",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "spool-codec-bench",
             dependencies: ["Spool", "Compression", "Telemetry", "LinuxIO", "Basics"],
             path: "Benchmarks/SpoolCodec",
             swiftSettings: settings
         ),
-
         .executableTarget(
             name: "spool-load",
             dependencies: ["Spool", "Telemetry", "LinuxIO", "Basics"],

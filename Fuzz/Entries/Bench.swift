@@ -77,10 +77,41 @@ package final class Bench {
         return number
     }
 
+    /// Gives a frame to the broker, in turns of `work` units each.
+    ///
+    /// - Returns: all that is answered.
+    package func receive(
+        _ frame: [UInt8],
+        from number: UInt64,
+        now: UInt64 = 0,
+        work: Int = .max
+    ) -> BrokerState.Reply {
+        defer { state.workLeft = .max }
+        state.workLeft = work
+        var reply = frame.withUnsafeBytes { state.receive($0, from: number, now: now) }
+        while state.isUnfinished(number) {
+            state.workLeft = work
+            reply = state.resume(number, now: now)
+        }
+        return reply
+    }
+
+    /// Ends a connection, in steps.
+    package func disconnect(_ number: UInt64, now: UInt64, work: Int = .max) {
+        defer { state.workLeft = .max }
+        state.workLeft = work
+        state.disconnect(number, now: now)
+        while state.isEnding { state.endSome(now: now) }
+    }
+
     /// The statuses of one request.
-    package func apply(_ operations: [Operation], from number: UInt64, now: UInt64 = 0) -> [UInt32]
-    {
-        ask(operations, from: number, now: now).map(\.status)
+    package func apply(
+        _ operations: [Operation],
+        from number: UInt64,
+        now: UInt64 = 0,
+        work: Int = .max
+    ) -> [UInt32] {
+        ask(operations, from: number, now: now, work: work).map(\.status)
     }
 
     /// The results of one request; none for a quiet one that was not refused.
@@ -88,10 +119,11 @@ package final class Bench {
         _ operations: [Operation],
         from number: UInt64,
         now: UInt64 = 0,
-        isQuiet: Bool = false
+        isQuiet: Bool = false,
+        work: Int = .max
     ) -> [Answered] {
         let frame = Self.request(operations, isQuiet: isQuiet)
-        let reply = frame.withUnsafeBytes { state.receive($0, from: number, now: now) }
+        let reply = receive(frame, from: number, now: now, work: work)
         if case .frames(let frames) = reply {
             given[number, default: []] += frames.compactMap(\.memory)
         }
@@ -160,31 +192,10 @@ package final class Bench {
         suffix: String = "",
         now: UInt64 = 0
     ) -> [NameReport] {
-        var found: [NameReport] = []
-        while true {
-            let operation = Operation.who(
-                prefix: prefix,
-                suffix: suffix,
-                after: found.last?.info.name ?? ""
-            )
-            let body = ask([operation], from: number, now: now).first?.body ?? []
-            let hasMore = body.withUnsafeBytes { bytes -> Bool in
-                var reader = ByteReader(bytes)
-                guard let count = try? reader.u32(), let more = try? reader.u32() else {
-                    return false
-                }
-                for _ in 0..<count {
-                    guard var report = try? NameReport(from: &reader),
-                        let length = try? reader.u16(),
-                        let name = try? reader.text(Int(length))
-                    else { return false }
-                    _ = try? reader.raw((8 - (Int(length) + 2) % 8) % 8)
-                    report.info.name = name
-                    found.append(report)
-                }
-                return more != 0
-            }
-            if !hasMore { return found }
+        Listing.all(of: NameReport.init(listed:)) { last in
+            let after = last?.info.name ?? ""
+            let operation = Operation.who(prefix: prefix, suffix: suffix, after: after)
+            return ask([operation], from: number, now: now).first?.body ?? []
         }
     }
 }

@@ -151,8 +151,9 @@ package struct BrokerEntry {
 
     private mutating func send(_ frame: [UInt8], _ place: Int) -> String? {
         let number = seats[place]
-        let (now, bench) = (now, bench)
-        let reply = frame.withUnsafeBytes { bench.state.receive($0, from: number, now: now) }
+        // Whether it is done at once or in turns of a few units must make no difference.
+        let work = frame.count % 3 == 0 ? Int.max : frame.count % 40 + 1
+        let reply = bench.receive(frame, from: number, now: now, work: work)
         guard let operations = Self.operations(frame) else {
             guard case .close = reply else { return "\(frame) was taken: \(reply)" }
             return leave(place, saysGoodbye: false)

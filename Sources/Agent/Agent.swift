@@ -1,6 +1,6 @@
 internal import InternalNotification
 internal import LinuxIO
-internal import NotifyBroker
+public import NotifyBroker
 internal import NotifyClient
 internal import NotifyProtocol
 internal import Spool
@@ -49,6 +49,12 @@ public final class Agent: Sendable {
     ///
     /// Safe from any thread.
     public var figures: AgentFigures { figuresBox.withLock { $0 } }
+
+    /// Puts other rules in the place of those of the bus, if this agent hosts it: see
+    /// `BrokerThread.replace`.
+    ///
+    /// Safe from any thread.
+    public func replace(_ rules: AccessRules) { broker.withLock { $0 }?.replace(rules) }
 
     /// Stops in order and returns when all is on the disk and everybody was told.
     public func stop() {
@@ -147,7 +153,9 @@ public final class Agent: Sendable {
             let next = collector.turn()
             let now = clock.boot()
             if desk.isDue(now: now) {
-                let figures = desk.note(collector.figures, now: now)
+                var fresh = collector.figures
+                fresh.broker = broker.withLock { $0 }?.figures
+                let figures = desk.note(fresh, now: now)
                 figuresBox.withLock { $0 = figures }
             }
             desk.wait(nanoseconds: next > now ? next - now : 1)

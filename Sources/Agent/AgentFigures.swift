@@ -1,3 +1,5 @@
+public import NotifyBroker
+
 /// The agent in figures, for the live line and `intel status`.
 public struct AgentFigures: Sendable, Equatable {
     /// Peers that are alive, the agent itself among them, as in `intel peers`.
@@ -30,6 +32,8 @@ public struct AgentFigures: Sendable, Equatable {
     public var isAttached = false
     /// True while peers wait to be met, since as many as may be are there.
     public var isFull = false
+    /// The counters of the bus that the agent hosts; nil where somebody else does.
+    public var broker: BrokerFigures?
     /// Segments that compaction has made, since the start.
     public var segments = 0
     /// Records in them.

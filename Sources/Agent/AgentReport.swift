@@ -1,5 +1,6 @@
 internal import Basics
 internal import LinuxIO
+internal import NotifyBroker
 internal import Spool
 
 /// What the agent answers to `intel status`: one JSON object.
@@ -37,6 +38,7 @@ struct AgentReport {
         bus.add("channel", options.channel)
         bus.add("hosted", isHostingBus)
         bus.add("attached", figures.isAttached)
+        if let broker = figures.broker { bus.add("broker", json: Self.json(broker)) }
         object.add("bus", json: bus.finished)
         object.add("peers_alive", UInt64(figures.alive))
         object.add("books_in_memory", UInt64(figures.booksInMemory))
@@ -52,6 +54,23 @@ struct AgentReport {
         object.add("segments", UInt64(figures.segments))
         object.add("compacted", figures.compacted)
         object.add("warnings", texts: warnings(figures))
+        return object.finished
+    }
+
+    /// The counters of the bus, under the names that `intel notify` has for them.
+    private static func json(_ broker: BrokerFigures) -> [UInt8] {
+        var object = ObjectWriter()
+        object.add("connections", UInt64(broker.connections))
+        object.add("names", UInt64(broker.names))
+        object.add("memory_bytes", UInt64(broker.memoryBytes))
+        object.add("posts", broker.posts)
+        object.add("merged", broker.merged)
+        object.add("refused", broker.refused)
+        object.add("not_authorized", broker.notAuthorized)
+        object.add("over_quota", broker.overQuota)
+        object.add("malformed", broker.malformed)
+        object.add("expired", broker.expired)
+        object.add("out_of_descriptors", broker.outOfDescriptors)
         return object.finished
     }
 

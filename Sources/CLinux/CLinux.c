@@ -163,6 +163,8 @@ int clinux_seal_future_write(int fd) {
 
 int clinux_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
+int clinux_thread_timer_slack(uint64_t ns) { return prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0); }
+
 int clinux_thread_nice(int value) {
     return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), value);
 }
@@ -271,10 +273,11 @@ int clinux_epoll_set(int epoll, int fd, uint32_t events, uint64_t tag, int add) 
 
 int clinux_epoll_remove(int epoll, int fd) { return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL); }
 
-int clinux_epoll_wait(int epoll, uint64_t *tags, uint32_t *events, int capacity, int timeout_ms) {
+int clinux_epoll_wait(int epoll, uint64_t *tags, uint32_t *events, int capacity, int64_t ns) {
     struct epoll_event ready[64];
+    struct timespec timeout = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
     if (capacity > 64) capacity = 64;
-    int count = epoll_wait(epoll, ready, capacity, timeout_ms);
+    int count = epoll_pwait2(epoll, ready, capacity, ns < 0 ? NULL : &timeout, NULL);
     if (count < 0) return errno == EINTR ? 0 : -1;
     for (int i = 0; i < count; i++) tags[i] = ready[i].data.u64, events[i] = ready[i].events;
     return count;

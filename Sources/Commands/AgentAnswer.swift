@@ -44,6 +44,12 @@ struct AgentAnswer {
     /// The number under `key`; 0 if there is none.
     func number(_ key: String) -> UInt64 { UInt64(clamping: value[key]?.intValue ?? 0) }
 
+    /// The number under `key` of the bus that the agent hosts; nil if it hosts none.
+    func busNumber(_ key: String) -> UInt64? {
+        guard case .object = value["bus"]?["broker"] else { return nil }
+        return UInt64(clamping: value["bus"]?["broker"]?[key]?.intValue ?? 0)
+    }
+
     /// The text under `key` of the agent, or of its part `part`.
     func text(_ key: String, of part: String? = nil) -> String {
         (part.map { value[$0]?[key] } ?? value[key])?.stringValue ?? ""

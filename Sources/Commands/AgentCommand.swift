@@ -27,7 +27,7 @@ enum AgentCommand {
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         // Before any other thread, so that all of them leave the signals to this one.
-        let signals = try Daemon.signals()
+        let signals = try Daemon.hostSignals()
         Environment.raiseDescriptorLimit()
         var options = AgentOptions(
             busPath: Places(arguments).bus,
@@ -36,6 +36,7 @@ enum AgentCommand {
             channel: try Places(arguments).channel(),
             durability: arguments.value(durability) == "normal" ? .normal : .full
         )
+        try BusRules.check(place: options.busPath)
         options.rules = try BusRules.load(arguments)
         let agent = try start(options)
         let host = agent.isHostingBus ? "hosting" : "using"
@@ -43,11 +44,22 @@ enum AgentCommand {
             "intel agent: collecting '\(options.channel)' into '\(options.spool)', "
                 + "\(host) bus '\(options.busPath)'"
         )
-        if arguments.has(live) { showLive(agent, options, signals) } else { _ = signals.wait() }
+        if arguments.has(live) {
+            showLive(agent, options, signals) { reload(agent, arguments) }
+        } else {
+            while signals.wait() == .hangUp { reload(agent, arguments) }
+        }
         StandardError.line("intel agent: stopping")
         agent.stop()
         StandardError.line("intel agent: stopped, \(agent.figures.stored) records stored")
         return ExitStatus.success
+    }
+
+    private static func reload(_ agent: Agent, _ arguments: Parsed) {
+        guard agent.isHostingBus else {
+            return StandardError.line("intel agent: the rules are those of whoever hosts the bus")
+        }
+        if let rules = BusRules.loadAgain(arguments, for: "intel agent") { agent.replace(rules) }
     }
 
     private static func start(_ options: AgentOptions) throws(CommandError) -> Agent {
@@ -66,11 +78,14 @@ enum AgentCommand {
     private static func showLive(
         _ agent: Agent,
         _ options: AgentOptions,
-        _ signals: borrowing Signals
+        _ signals: borrowing Signals,
+        reload: () -> Void
     ) {
         let isTerminal = Descriptor.isTerminal(Descriptor.error)
         var shown = ""
-        while signals.next() == nil {
+        while true {
+            let signal = signals.next()
+            if signal == .hangUp { reload() } else if signal != nil { break }
             let line = LiveLine.text(
                 agent.figures,
                 bytes: SpoolSummary.fileBytes(options.spool)

@@ -11,9 +11,10 @@ enum BusCommand {
     )
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
-        let signals = try Daemon.signals()
+        let signals = try Daemon.hostSignals()
         Environment.raiseDescriptorLimit()
         let path = Places(arguments).bus
+        try BusRules.check(place: path)
         var options = BrokerOptions(path: path)
         options.rules = try BusRules.load(arguments)
         options.listener = Environment.handedSocket
@@ -25,7 +26,9 @@ enum BusCommand {
         }
         StandardError.line("intel bus: listening on '\(path)'")
         ProcessMemory.releaseUnwritten()
-        _ = signals.wait()
+        while signals.wait() == .hangUp {
+            if let rules = BusRules.loadAgain(arguments, for: "intel bus") { broker.replace(rules) }
+        }
         broker.stop()
         return ExitStatus.success
     }

@@ -1,5 +1,6 @@
 internal import LinuxIO
 internal import NotifyBroker
+internal import NotifyClient
 
 /// The rules of a bus that a command hosts.
 enum BusRules {
@@ -17,5 +18,26 @@ enum BusRules {
             }
             throw CommandError("\(error)")
         }
+    }
+
+    /// Reads the same file again; nil, with a line on standard error, where the old rules stay.
+    static func loadAgain(_ arguments: Parsed, for service: String) -> AccessRules? {
+        do throws(RulesLoader.Failure) {
+            let rules = try RulesLoader.load(arguments.value(.rules))
+            StandardError.line("\(service): the rules are read again")
+            return rules
+        } catch {
+            StandardError.line("\(service): \(error); the old rules stay")
+            return nil
+        }
+    }
+
+    /// Why a bus must not be hosted at `path`.
+    static func check(place path: String) throws(CommandError) {
+        guard let fault = BusPlace.fault(of: path) else { return }
+        throw CommandError(
+            "host bus '\(path)': \(fault)",
+            hint: "remove that folder, or name another socket with --bus"
+        )
     }
 }

@@ -94,7 +94,7 @@ struct NotifyPrinter {
         }
         var table = TextTable([
             ">CONNECTION", ">PID", ">UID", ">NAMES", ">POOL", ">POSTS", ">TOLD", ">MERGED",
-            ">WAITING", ">REFUSED", ">OVER QUOTA",
+            ">WAITING", ">REFUSED", ">OVER QUOTA", ">MALFORMED", ">DEFERRED",
         ])
         for report in reports {
             table.add(
@@ -103,6 +103,7 @@ struct NotifyPrinter {
                         String.init
                     )
                     + ["\(report.waiting)", "\(report.refused)", "\(report.quotaHits.total)"]
+                    + ["\(report.malformed)", "\(report.deferred)"]
             )
         }
         if !reports.isEmpty { try arguments.answer(table.text) }
@@ -155,6 +156,8 @@ struct NotifyPrinter {
         object.add("merged", report.merged)
         object.add("waiting", UInt64(report.waiting))
         object.add("refused", report.refused)
+        object.add("malformed", UInt64(report.malformed))
+        object.add("deferred", UInt64(report.deferred))
         object.add("over_quota", json: hits.finished)
         return object
     }

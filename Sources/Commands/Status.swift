@@ -64,6 +64,7 @@ struct Status {
                     + "\(FigureText.bytes(agent.number("resident_bytes"))) of memory"
             ),
             ("bus", "\(host) \(place)\(isAway ? " (away)" : ""), channel \(channel)"),
+        ] + busLines + [
             (
                 "intake",
                 "\(grouped(agent.number("stored_per_second")))/s, "
@@ -76,6 +77,24 @@ struct Status {
                 "\(FigureText.bytes(agent.number("waiting_bytes"))) waiting, "
                     + "\(grouped(agent.number("commits_in_flight"))) commits on their way, "
                     + "\(grouped(agent.number("commits"))) done (\(agent.text("durability")))"
+            ),
+        ]
+    }
+
+    /// The broker in the agent; nothing where somebody else hosts the bus.
+    private var busLines: [(String, String)] {
+        guard let names = agent.busNumber("names") else { return [] }
+        func number(_ key: String) -> String { FigureText.grouped(agent.busNumber(key) ?? 0) }
+        return [
+            (
+                "",
+                "\(number("connections")) clients, \(FigureText.grouped(names)) names, "
+                    + "\(FigureText.bytes(agent.busNumber("memory_bytes") ?? 0)) of registers"
+            ),
+            (
+                "",
+                "\(number("posts")) posts, \(number("refused")) refused, "
+                    + "\(number("over_quota")) over quota, \(number("malformed")) malformed"
             ),
         ]
     }

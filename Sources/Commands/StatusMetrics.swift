@@ -30,14 +30,37 @@ struct StatusMetrics {
             ("malformed_total", .counter, "Transfers that could not be read.", "malformed"),
             ("impostors_total", .counter, "Peers passed over as impostors.", "impostors"),
             ("relabelled_total", .counter, "Records of too many kinds.", "relabelled"),
+            ("books_in_memory", .gauge, "Runs of peers in memory.", "books_in_memory"),
             ("waiting_bytes", .gauge, "Payload that waits for a commit.", "waiting_bytes"),
             ("commits_in_flight", .gauge, "Commits on their way.", "commits_in_flight"),
         ]
         for (name, kind, help, key) in figures { add(name, kind, help, [("", agent.number(key))]) }
         let isAttached: UInt64 = agent.flag("attached", of: "bus") ? 1 : 0
         add("bus_attached", .gauge, "1 while the bus answers the agent.", [("", isAttached)])
+        bus(agent)
         let warnings = UInt64(agent.warnings.count)
         add("warnings", .gauge, "Warnings that 'intel status' shows.", [("", warnings)])
+    }
+
+    /// The bus, where the agent hosts it.
+    private mutating func bus(_ agent: AgentAnswer) {
+        let figures: [(String, Kind, String, String)] = [
+            ("connections", .gauge, "Clients of the bus.", "connections"),
+            ("names", .gauge, "Names on the bus.", "names"),
+            ("memory_bytes", .gauge, "Registers and pools of the bus.", "memory_bytes"),
+            ("posts_total", .counter, "Posts on the bus.", "posts"),
+            ("merged_total", .counter, "Posts merged into waiting ones.", "merged"),
+            ("refused_total", .counter, "Operations that were refused.", "refused"),
+            ("not_authorized_total", .counter, "Refused by the rules.", "not_authorized"),
+            ("over_quota_total", .counter, "Refused by a quota.", "over_quota"),
+            ("malformed_total", .counter, "Connections ended as malformed.", "malformed"),
+            ("expired_total", .counter, "Claims ended by a deadline.", "expired"),
+            ("out_of_descriptors_total", .counter, "Waits to connect.", "out_of_descriptors"),
+        ]
+        for (name, kind, help, key) in figures {
+            guard let value = agent.busNumber(key) else { return }
+            add("bus_" + name, kind, help, [("", value)])
+        }
     }
 
     private mutating func spool(_ status: Status) {

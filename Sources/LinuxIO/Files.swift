@@ -59,6 +59,16 @@ public enum Files {
         throw SystemError("read", path, code: EFBIG)
     }
 
+    /// True if nobody but user 0 and `owner` can put anything into a folder, or in its place.
+    ///
+    /// The folder above is believed: in a common one (/tmp) nobody can replace another's folder.
+    public static func isTrusted(folder: String, owner: UInt32) -> Bool {
+        var info = stat()
+        // Not what a link leads to: a link is the work of whoever owns it.
+        return lstat(folder, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+            && [0, owner].contains(info.st_uid) && info.st_mode & 0o022 == 0
+    }
+
     /// Replaces a file's contents; not atomic.
     public static func write(_ text: String, to path: String, mode: UInt32 = 0o644)
         throws(SystemError)

@@ -11,8 +11,10 @@ public enum Fork {
     /// when a thing was made means that the thing, its threads and its locks are the parent's.
     ///
     /// A load from memory.
-    @inline(__always)
-    public static var count: UInt32 { clinux_fork_count() }
+    public static var count: UInt32 { SharedWords.load32(counter) }
+
+    /// Where the count lies, as long as the process lives: for `SharedWords`, where each ns counts.
+    public static var counter: UnsafeRawPointer { UnsafeRawPointer(clinux_fork_counter()) }
 
     /// Lets every forked child lose a descriptor, so that the other end sees it close with this
     /// process; up to 256 at a time.

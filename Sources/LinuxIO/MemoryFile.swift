@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+public import Synchronization
 
 /// A memory file (memfd) that its maker alone can write: the kernel refuses everybody else.
 ///
@@ -91,19 +92,27 @@ public final class MemoryView: Sendable {
 /// 64-bit words that one process writes and others read at the same time.
 public enum SharedWords {
     /// Reads a word; everything stored before it was stored is visible after.
-    @inline(__always)
+    @inlinable @inline(__always)
     public static func load(_ address: UnsafeRawPointer) -> UInt64 {
-        clinux_load(address.assumingMemoryBound(to: UInt64.self))
+        address.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)
+    }
+
+    /// Reads a word of 32 bits, at whatever moment.
+    @inlinable @inline(__always)
+    public static func load32(_ address: UnsafeRawPointer) -> UInt32 {
+        address.assumingMemoryBound(to: Atomic<UInt32>.self).pointee.load(ordering: .relaxed)
     }
 
     /// Writes a word, after everything that was written before.
-    @inline(__always)
+    @inlinable @inline(__always)
     public static func store(_ value: UInt64, at address: UnsafeMutableRawPointer) {
-        clinux_store(address.assumingMemoryBound(to: UInt64.self), value)
+        address.assumingMemoryBound(to: Atomic<UInt64>.self).pointee
+            .store(value, ordering: .releasing)
     }
 
     /// Keeps reads and writes on their side of this point.
+    @inlinable @inline(__always)
     public static func fence() {
-        clinux_fence()
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
     }
 }

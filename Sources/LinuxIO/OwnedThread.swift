@@ -41,6 +41,12 @@ public final class OwnedThread: Sendable {
     /// The calling thread's kernel id.
     public static var currentID: Int32 { clinux_thread_id() }
 
+    /// Lets the calling thread's waits end when they were asked to: by itself the kernel adds up to
+    /// 50 us.
+    public static func waitExactly() {
+        _ = clinux_thread_timer_slack(1)
+    }
+
     /// Lets the calling thread wait for others that want the processor: the lowest priority.
     ///
     /// It cannot be taken back without rights.

@@ -66,7 +66,12 @@ public struct Poller: ~Copyable {
     ///
     /// A signal ends the wait early with none.
     public mutating func wait(timeout: Int32, _ body: (Event) -> Void) throws(SystemError) {
-        let count = clinux_epoll_wait(descriptor.raw, &tags, &bits, 64, timeout)
+        try wait(nanoseconds: timeout < 0 ? -1 : Int64(timeout) * 1_000_000, body)
+    }
+
+    /// The same, with a time in nanoseconds.
+    public mutating func wait(nanoseconds: Int64, _ body: (Event) -> Void) throws(SystemError) {
+        let count = clinux_epoll_wait(descriptor.raw, &tags, &bits, 64, nanoseconds)
         if count < 0 { throw SystemError("epoll_wait") }
         for index in 0..<Int(count) {
             body(Event(tag: tags[index], readiness: Readiness(rawValue: bits[index])))

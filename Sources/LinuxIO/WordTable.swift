@@ -25,7 +25,7 @@ public final class WordTable: Sendable {
     }
 
     /// The word at `index`, which must be below `count`.
-    @inline(__always)
+    @inlinable @inline(__always)
     public subscript(index: Int) -> UInt64 {
         get {
             SharedWords.load(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped + index * 8)

@@ -30,9 +30,14 @@ final class Account {
 }
 
 /// A connection and its user, who both have something.
-struct Payers {
+final class Payers {
     let connection: Account
     let user: Account
+
+    init(connection: Account, user: Account) {
+        self.connection = connection
+        self.user = user
+    }
 
     func add(names count: Int) {
         connection.names += count

@@ -50,8 +50,9 @@ struct AnswerWriter {
 
     /// Adds a result whose body `perform` writes; of a refused one only a conflict has a body.
     ///
-    /// Without room for the body it is not done: `overQuota`.
-    mutating func add(_ perform: (inout ByteWriter) -> NotifyStatus) -> NotifyStatus {
+    /// Without room for the body it is not done: `overQuota`. Nil from `perform` says that it is
+    /// not at its end: nothing is added.
+    mutating func add(_ perform: (inout ByteWriter) -> NotifyStatus?) -> NotifyStatus? {
         record()
         let rest = (Int(header.count) - count) * 8
         guard writer.count + rest + Self.bodyMax <= Frames.bytesMax else {
@@ -60,7 +61,10 @@ struct AnswerWriter {
         }
         let start = writer.count
         append(.ok)
-        let status = perform(&writer)
+        guard let status = perform(&writer) else {
+            writer.truncate(to: start)
+            return nil
+        }
         if status != .ok {
             hasFailed = true
             if status != .conflict { writer.truncate(to: start + 8) }

@@ -4,46 +4,41 @@ internal import NotifyProtocol
 /// The broker's loop: sockets outside, `BrokerState` inside.
 ///
 /// One thread owns it.
+///
+/// 1. In a round everybody who has something to say is served: a turn each, and a turn each user.
+/// 2. Whoever has more than a turn's work goes on after the others, one turn a round.
+/// 3. Nothing else in a round takes longer than a turn: one connection is accepted, a few events
+///    that wait are sent, a step is done of what ended connections leave behind.
 struct Broker: ~Copyable {
-    /// Frames that one connection may have served before the others get their turn.
-    static let framesPerTurn = 64
-    /// Time that one connection's frames may take before the others get their turn, ns.
-    ///
-    /// Frames differ by a factor of a thousand: a listing looks at every name, a post may go to a
-    /// thousand. Whoever has used it up is served one frame a turn, as long as it takes so long.
-    static let turnNanoseconds: UInt64 = 100_000
     /// How long the broker listens to nobody when no descriptor is left, unless one is freed, ns.
     static let pauseNanoseconds: UInt64 = 100_000_000
     /// Frames that one system call receives: so many answers, of 64 KiB at the most, may wait for a
     /// client that does not read.
     static let framesPerCall = 8
+    /// Clients that are sent events in one go, and events that one go sends at the most.
+    static let sendsAtOnce = 8
+    static let eventsAtOnce = 512
     private static let listenerTag: UInt64 = 0
-    private static let stopTag = UInt64.max
+    private static let controlTag = UInt64.max
 
     private let path: String
     private let isPathOurs: Bool
     private let listener: PacketSocket
-    private var poller: Poller
-    private var state: BrokerState
-    private var sockets: [UInt64: Client] = [:]
-    private var batch = PacketBatch(count: Broker.framesPerCall, bytes: Frames.bytesMax)
-    private let clock = Clock.system
+    var poller: Poller
+    var state: BrokerState
+    var sockets: [UInt64: Client] = [:]
+    /// Who has more to say than a turn allows.
+    var turns = TurnQueue()
+    /// Who is to be sent events when there is time.
+    var outbox = Outbox()
+    var pace = Pace()
+    private var round: UInt64 = 0
+    /// Which kind of long work was done last.
+    private var lastKind = 0
+    var batch = PacketBatch(count: Broker.framesPerCall, bytes: Frames.bytesMax)
+    let clock = Clock.system
     /// Until when nobody is accepted, as no descriptor was left for the next connection.
-    private var fullUntil: UInt64?
-
-    /// A connection's socket and what could not be sent to it yet.
-    private final class Client {
-        let socket: PacketSocket
-        /// Frames that wait for room; while they do, nothing more is read from this client.
-        var outgoing: [BrokerState.Outgoing] = []
-        var isBlocked = false
-        /// Frames that one call receives: fewer from whoever has used up a turn's time.
-        var framesPerCall = Broker.framesPerCall
-
-        init(_ socket: consuming PacketSocket) {
-            self.socket = socket
-        }
-    }
+    var fullUntil: UInt64?
 
     /// A memory file that the kernel lets nobody but this process write.
     private final class File: BusMemory {
@@ -99,28 +94,24 @@ struct Broker: ~Copyable {
         }
     }
 
-    /// Serves until the bell rings.
-    mutating func run(until stop: Wake) {
-        try? poller.add(stop.descriptor, tag: Self.stopTag)
+    /// Serves until it is told to stop.
+    mutating func run(_ control: BrokerControl) {
+        try? poller.add(control.descriptor, tag: Self.controlTag)
         var isStopping = false
         var nextTick: UInt64?
         var events: [Poller.Event] = []
         while !isStopping {
             events.removeAll(keepingCapacity: true)
-            try? poller.wait(timeout: timeout(nextTick)) { events.append($0) }
+            try? poller.wait(nanoseconds: timeout(nextTick)) { events.append($0) }
+            round &+= 1
             for event in events {
                 switch event.tag {
                 case Self.listenerTag: accept()
-                case Self.stopTag: isStopping = true
-                default: serve(event.tag, event.readiness)
+                case Self.controlTag: isStopping = control.serve(&state, now: clock.boot())
+                default: serve(event.tag, event.readiness, round)
                 }
             }
-            let now = clock.boot()
-            nextTick = state.tick(now: now)
-            if let end = fullUntil {
-                if end <= now { listenAgain() } else { nextTick = min(nextTick ?? end, end) }
-            }
-            flush()
+            nextTick = tick()
         }
         if isPathOurs { try? Files.remove(path) }
         let waits = state.figures.outOfDescriptors
@@ -129,23 +120,55 @@ struct Broker: ~Copyable {
         }
     }
 
-    private func timeout(_ next: UInt64?) -> Int32 {
-        guard let next else { return -1 }
+    /// What is to be done in every round, whoever has said something.
+    ///
+    /// - Returns: when there is something to do again.
+    private mutating func tick() -> UInt64? {
         let now = clock.boot()
-        return next <= now ? 0 : Int32(clamping: (next - now) / 1_000_000 + 1)
+        state.beginTurn()
+        var next = state.tick(now: now)
+        if let end = fullUntil {
+            if end <= now { listenAgain() } else { next = min(next ?? end, end) }
+        }
+        flush()
+        if hasLongWork, now >= pace.nextLongWork {
+            doLongWork(now: now)
+            pace.noteLongWork(from: now, to: clock.boot())
+        }
+        return next
     }
 
-    private mutating func accept() {
-        // A few at a time; the rest waits in the backlog.
-        for _ in 0..<Self.framesPerTurn {
-            let accepted: PacketSocket
-            do throws(SystemError) {
-                guard let next = try listener.accept() else { return }
-                accepted = next
-            } catch {
-                return pause(error)
+    /// There is work of more than a turn.
+    private var hasLongWork: Bool { !turns.isEmpty || state.isEnding || !outbox.isEmpty }
+
+    /// Does a turn's worth of one kind of long work: they take turns as well.
+    private mutating func doLongWork(now: UInt64) {
+        for _ in 0..<3 {
+            lastKind = (lastKind + 1) % 3
+            switch lastKind {
+            case 0 where !turns.isEmpty: serveNext(round)
+            case 1 where state.isEnding: state.endSome(now: now)
+            case 2 where !outbox.isEmpty: sendSome()
+            default: continue
             }
-            add(accepted)
+            return flush()
+        }
+    }
+
+    /// How long to wait for somebody to say something, ns; -1 for ever.
+    private func timeout(_ next: UInt64?) -> Int64 {
+        let end = hasLongWork ? min(pace.nextLongWork, next ?? .max) : next
+        guard let end else { return -1 }
+        let now = clock.boot()
+        return end <= now ? 0 : Int64(clamping: end - now)
+    }
+
+    /// Accepts one connection; the others wait in the backlog for the next rounds.
+    private mutating func accept() {
+        do throws(SystemError) {
+            if let accepted = try listener.accept() { add(accepted) }
+        } catch {
+            pause(error)
         }
     }
 
@@ -161,7 +184,7 @@ struct Broker: ~Copyable {
         poller.remove(listener.descriptor)
     }
 
-    private mutating func listenAgain() {
+    mutating func listenAgain() {
         fullUntil = nil
         try? poller.add(listener.descriptor, tag: Self.listenerTag)
     }
@@ -177,132 +200,11 @@ struct Broker: ~Copyable {
         )
         let now = clock.boot()
         guard let number = state.connect(identity, now: now) else { return }
-        let client = Client(accepted)
+        let client = Client(accepted, identity.uid, turns.join(uid: identity.uid))
         guard (try? poller.add(client.socket.descriptor, tag: number)) != nil else {
+            turns.leave(client.line, uid: client.uid)
             return state.disconnect(number, now: now)
         }
         sockets[number] = client
-    }
-
-    private mutating func serve(_ number: UInt64, _ readiness: Poller.Readiness) {
-        guard let client = sockets[number] else { return }
-        if readiness.contains(.writable) { unblock(number, client) }
-        if !client.outgoing.isEmpty { return }
-        var served = 0
-        let start = clock.boot()
-        while served < Self.framesPerTurn {
-            let most = client.framesPerCall
-            let came: Int
-            do throws(SystemError) {
-                came = try batch.receive(from: client.socket, most: most)
-            } catch {
-                if !error.wouldBlock { close(number, client) }
-                return
-            }
-            let now = clock.boot()
-            for index in 0..<came {
-                guard apply(index, number, client, now: now) else { return }
-                // The first frame's events leave at once: latency is made of system calls. Later
-                // frames of a turn share one look, and their events merge.
-                if served == 0 { flush() }
-                served += 1
-            }
-            let isLong = clock.boot() - start > Self.turnNanoseconds
-            client.framesPerCall = isLong ? 1 : Self.framesPerCall
-            // What came is served, read or not; nothing more is taken from who does not read.
-            if isLong || !client.outgoing.isEmpty || came < most { return }
-        }
-    }
-
-    /// False if the connection has ended.
-    private mutating func apply(_ index: Int, _ number: UInt64, _ client: Client, now: UInt64)
-        -> Bool
-    {
-        // A packet that was cut is longer than any frame: its length cannot be right.
-        let packet = batch.packet(index) ?? UnsafeRawBufferPointer(start: nil, count: 0)
-        let isEnd = batch.packet(index)?.isEmpty ?? false
-        let reply = isEnd ? .close("end") : state.receive(packet, from: number, now: now)
-        switch reply {
-        case .none: return true
-        case .answer(let frame): return send(BrokerState.Outgoing(frame: frame), number, client)
-        case .frames(let frames):
-            for frame in frames {
-                guard send(frame, number, client) else { return false }
-            }
-            return true
-        case .close:
-            close(number, client)
-            return false
-        }
-    }
-
-    /// Sends a frame, or keeps it until there is room; false if the connection has ended.
-    private mutating func send(
-        _ outgoing: BrokerState.Outgoing,
-        _ number: UInt64,
-        _ client: Client
-    ) -> Bool {
-        guard client.outgoing.isEmpty else {
-            client.outgoing.append(outgoing)
-            return true
-        }
-        do throws(SystemError) {
-            let descriptors = outgoing.memory.map { [$0.descriptor] } ?? []
-            try client.socket.send(outgoing.frame, descriptors: descriptors)
-        } catch {
-            guard error.wouldBlock else {
-                close(number, client)
-                return false
-            }
-            client.outgoing.append(outgoing)
-            block(number, client)
-        }
-        return true
-    }
-
-    /// Sends waiting events to whoever has room.
-    private mutating func flush() {
-        for number in state.takeDirty() {
-            guard let client = sockets[number], !client.isBlocked else { continue }
-            sendEvents(number, client)
-        }
-    }
-
-    private mutating func sendEvents(_ number: UInt64, _ client: Client) {
-        while let (frame, count) = state.eventsFrame(for: number) {
-            do throws(SystemError) {
-                try client.socket.send(frame)
-                state.confirmEvents(for: number, count: count)
-            } catch {
-                if error.wouldBlock { block(number, client) } else { close(number, client) }
-                return
-            }
-        }
-    }
-
-    private mutating func block(_ number: UInt64, _ client: Client) {
-        client.isBlocked = true
-        let wanted: Poller.Readiness =
-            client.outgoing.isEmpty ? [.readable, .writable] : .writable
-        try? poller.modify(client.socket.descriptor, tag: number, for: wanted)
-    }
-
-    private mutating func unblock(_ number: UInt64, _ client: Client) {
-        let waiting = client.outgoing
-        client.outgoing = []
-        for frame in waiting {
-            guard send(frame, number, client) else { return }
-        }
-        guard client.outgoing.isEmpty else { return }
-        client.isBlocked = false
-        try? poller.modify(client.socket.descriptor, tag: number, for: .readable)
-        sendEvents(number, client)
-    }
-
-    private mutating func close(_ number: UInt64, _ client: Client) {
-        poller.remove(client.socket.descriptor)
-        sockets[number] = nil
-        state.disconnect(number, now: clock.boot())
-        if fullUntil != nil { listenAgain() }
     }
 }

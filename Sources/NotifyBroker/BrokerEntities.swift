@@ -20,6 +20,12 @@ final class Connection {
     /// Numbers of the memory files that it was given, beside the common one.
     var memories: Set<Int> = []
     var report = ConnectionReport()
+    /// The frame that took more than a turn, and those that came after it.
+    var unfinished: UnfinishedFrame?
+    var queued: [[UInt8]] = []
+    var isUnfinished: Bool { unfinished != nil || !queued.isEmpty }
+    /// It and its user, as those whose names and pools these are.
+    private(set) lazy var payers = Payers(connection: account, user: user)
 
     init(number: UInt64, identity: Identity, account: Account, user: Account) {
         self.number = number
@@ -38,24 +44,36 @@ final class Connection {
 }
 
 /// One registration of one connection.
+///
+/// There are hundreds of thousands of them: small fields stand together.
 final class Subscription {
-    let token: UInt32
     let connection: Connection
     let name: Name
+    /// The claim that it asked for; one that has ended by its deadline says so.
+    var claim: Claim?
+    /// Room for an event, made when there first is one: most registrations only look.
+    private var room: EventRoom?
+    /// Its neighbours in the connection's waiting list.
+    fileprivate var previous: Subscription?
+    fileprivate var next: Subscription?
+    let token: UInt32
+    var suspensions: UInt32 = 0
+    private var placeNumber: UInt32 = 0
     let delivers: Bool
     /// What the rules let it do; a claim may forbid more.
     let mayWrite: Bool
-    /// The claim that it asked for; one that has ended by its deadline says so.
-    var claim: Claim?
-    var suspensions = 0
-    /// The one event that may wait: later posts merge into it.
-    private(set) var pending: NotifyEvent?
-    /// Where it stands in `Name.listeners` or `Name.others`.
-    var place = 0
-    /// Its neighbours in the connection's waiting list.
+    private var isHolding = false
     fileprivate(set) var isWaiting = false
-    fileprivate var previous: Subscription?
-    fileprivate var next: Subscription?
+
+    /// Where it stands in `Name.listeners` or `Name.others`.
+    var place: Int {
+        get { Int(placeNumber) }
+        set { placeNumber = UInt32(newValue) }
+    }
+
+    /// The one event that may wait: later posts merge into it.
+    @inline(__always)
+    var pending: NotifyEvent? { isHolding ? room?.event : nil }
 
     init(
         token: UInt32,
@@ -74,19 +92,28 @@ final class Subscription {
     /// Lets an event wait in place of the one before, if there was one.
     @inline(__always)
     func hold(_ event: NotifyEvent) {
-        if pending == nil {
+        if !isHolding {
             connection.held += 1
             name.waiting += 1
+            isHolding = true
         }
-        pending = event
+        if let room { room.event = event } else { room = EventRoom(event) }
     }
 
     /// The waiting event was sent, or nobody is there for it any more.
     func letGo() {
-        guard pending != nil else { return }
-        pending = nil
+        guard isHolding else { return }
+        isHolding = false
         connection.held -= 1
         name.waiting -= 1
+    }
+}
+
+private final class EventRoom {
+    var event: NotifyEvent
+
+    init(_ event: NotifyEvent) {
+        self.event = event
     }
 }
 
@@ -146,37 +173,57 @@ final class Family {
     }
 }
 
+/// Consecutive words that a name has beside its register.
+final class Pool {
+    let base: Int
+    let count: Int
+    /// Whose words these are.
+    let payers: Payers
+
+    init(base: Int, count: Int, payers: Payers) {
+        self.base = base
+        self.count = count
+        self.payers = payers
+    }
+}
+
 /// One name with its register.
 ///
 /// It lives while somebody is registered, its claim lingers, or a rule holds it.
 final class Name {
     let text: String
     let memory: RegisterMemory
-    let slot: Int
-    let access: Access
     let family: Family?
-    /// A rule says that it lives as long as the broker.
-    var isPinned = false
     /// Registrations that are told of posts, and those that only look.
     var listeners: [Subscription] = []
     var others: [Subscription] = []
     var claim: Claim?
-    var wasEverClaimed = false
-    /// Why the last claimer is gone.
-    var cause = NotifyCause.post
+    var pool: Pool?
+    /// Whose names it counts among.
+    var payers: Payers?
     var stateNumber: UInt64
     /// CLOCK_BOOTTIME, ns, of the last set; 0 if there was none.
     var stateTime: UInt64 = 0
     var merged: UInt64 = 0
+    private let slotNumber: UInt32
     /// Listeners that have an event waiting.
-    var waiting = 0
-    var poolBase = 0
-    var poolCount = 0
-    /// Whose names and pool words it counts among.
-    var payers: Payers?
-    var poolPayers: Payers?
+    var waiting: UInt32 = 0
+    private var timerPlace: Int32 = -1
+    let access: Access
+    /// A rule says that it lives as long as the broker.
+    var isPinned = false
+    var wasEverClaimed = false
+    /// Why the last claimer is gone.
+    var cause = NotifyCause.post
+
+    var slot: Int { Int(slotNumber) }
+    var poolBase: Int { pool?.base ?? 0 }
+    var poolCount: Int { pool?.count ?? 0 }
     /// Its place in the queue of ends; -1 for none.
-    var timerIndex = -1
+    var timerIndex: Int {
+        get { Int(timerPlace) }
+        set { timerPlace = Int32(newValue) }
+    }
 
     init(
         text: String,
@@ -188,7 +235,7 @@ final class Name {
     ) {
         self.text = text
         self.memory = memory
-        self.slot = slot
+        slotNumber = UInt32(slot)
         self.access = access
         self.family = family
         // A name that ends and comes again never repeats a number.
@@ -231,37 +278,40 @@ final class Name {
 
 /// Whom a name belongs to.
 final class Claim {
-    /// The claimer's connection; also of one that is gone, while the claim lingers.
-    let connection: UInt64
-    let identity: Identity
-    let user: Account
-    let will: UInt64?
-    /// Seconds.
-    let linger: UInt32
-    /// Nanoseconds without a sign of life; nil for no deadline.
-    let deadline: UInt64?
-    /// Registrations of the claimer's connection: with the last one the claim goes.
-    var registrations = 0
+    /// The claimer; also one that is gone, while the claim lingers.
+    private let claimer: Connection
     /// CLOCK_BOOTTIME, ns, of the last sign of life.
     var renewedAt: UInt64
-    /// CLOCK_BOOTTIME, ns, when a claim whose connection is gone ends; nil while it is there.
-    var lingersUntil: UInt64?
+    /// Nanoseconds; 0 for no deadline.
+    private let deadlineSpan: UInt64
+    let will: UInt64?
     /// The deadline has passed.
     var hasExpired = false
+    /// Seconds.
+    let linger: UInt32
+    /// CLOCK_BOOTTIME, ns, when a claim whose connection is gone ends; nil while it is there.
+    var lingersUntil: UInt64?
+    /// Registrations of the claimer's connection: with the last one the claim goes.
+    var registrations: Int32 = 0
 
     init(_ wanted: Registration, _ connection: Connection, now: UInt64) {
-        self.connection = connection.number
-        identity = connection.identity
-        user = connection.user
+        claimer = connection
         will = wanted.will
         linger = min(wanted.linger, Frames.lingerSecondsMax)
         let limits = Frames.deadlineMilliseconds
-        deadline =
+        deadlineSpan =
             wanted.deadline == 0
-            ? nil
+            ? 0
             : UInt64(min(max(wanted.deadline, limits.lowerBound), limits.upperBound)) * 1_000_000
         renewedAt = now
     }
+
+    /// The claimer's connection; also of one that is gone, while the claim lingers.
+    var connection: UInt64 { claimer.number }
+    var identity: Identity { claimer.identity }
+    var user: Account { claimer.user }
+    /// Nanoseconds without a sign of life; nil for no deadline.
+    var deadline: UInt64? { deadlineSpan == 0 ? nil : deadlineSpan }
 
     /// When it ends unless something happens; nil for never.
     var endsAt: UInt64? {

@@ -10,6 +10,7 @@ extension BrokerState {
         figures.posts += 1
         connection.report.posts += 1
         if name.listeners.isEmpty { return }
+        spend(name.listeners.count / Work.subscribersPerUnit)
         var event = NotifyEvent(
             token: 0,
             merged: 1,
@@ -62,8 +63,7 @@ extension BrokerState {
 
     /// The connections that have events waiting and were not taken since.
     ///
-    /// Whoever takes them sends until `eventsFrame` gives nothing, or gives those back that have no
-    /// room (`putBack`).
+    /// Whoever takes them sends until `eventsFrame` gives nothing.
     public mutating func takeDirty() -> [UInt64] {
         if dirty.isEmpty { return [] }
         let numbers = dirty.map(\.number)
@@ -90,6 +90,11 @@ extension BrokerState {
         }
         Frames.seal(&writer)
         return (writer.bytes, count)
+    }
+
+    /// True if events wait for a connection.
+    public func hasEvents(for number: UInt64) -> Bool {
+        connections[number]?.waiting.first != nil
     }
 
     /// The first `count` waiting events of the last frame were sent.

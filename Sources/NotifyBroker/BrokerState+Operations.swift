@@ -52,12 +52,17 @@ extension BrokerState {
         }
     }
 
-    private func writePool(_ name: Name, _ head: OperationHead, _ frame: UnsafeRawBufferPointer)
+    private mutating func writePool(
+        _ name: Name,
+        _ head: OperationHead,
+        _ frame: UnsafeRawBufferPointer
+    )
         -> NotifyStatus
     {
         let offset = Int(head.u32(frame, 4))
         let words = head.start + 8..<head.end
         guard offset + words.count / 8 <= name.poolCount else { return .invalidRequest }
+        spend(words.count / Work.bytesPerUnit)
         name.memory.write(
             UnsafeRawBufferPointer(rebasing: frame[words]),
             at: name.poolBase + offset
@@ -66,13 +71,15 @@ extension BrokerState {
     }
 
     /// Does one of the other operations; what it answers beside the status is appended.
+    ///
+    /// Nil for a listing that has to go on in another turn.
     mutating func perform(
         _ head: OperationHead,
         _ connection: Connection,
         _ frame: UnsafeRawBufferPointer,
         _ writer: inout ByteWriter,
         now: UInt64
-    ) -> NotifyStatus {
+    ) -> NotifyStatus? {
         var reader = ByteReader(
             UnsafeRawBufferPointer(rebasing: frame[head.start - OperationHead.bytes..<head.end])
         )
@@ -85,12 +92,12 @@ extension BrokerState {
         case .postName(let text): return post(named: text, by: connection, now: now)
         case .list(let prefix, let suffix, let after):
             let page = NamePage(prefix: prefix, suffix: suffix, after: after)
-            return list(page, isLong: false, connection, &writer, now: now)
+            return list(page, isLong: false, connection, &writer)
         case .who(let prefix, let suffix, let after):
             let page = NamePage(prefix: prefix, suffix: suffix, after: after)
-            return list(page, isLong: true, connection, &writer, now: now)
+            return list(page, isLong: true, connection, &writer)
         case .connections(let after):
-            return listConnections(after, connection, &writer, now: now)
+            return listConnections(after, connection, &writer)
         case .inspect(let token):
             guard let subscription = connection.registration(token) else { return .invalidToken }
             info(subscription.name).append(to: &writer)
@@ -107,7 +114,7 @@ extension BrokerState {
         -> NotifyStatus
     {
         guard Frames.isValid(name: text) else { return .invalidName }
-        guard let name = names[NameKey(text: text)] else {
+        guard let name = names[text] else {
             // Nobody is registered: nothing is remembered, as on Darwin; a refusal is told all the
             // same.
             return mayPost(text, connection.identity) ? .ok : .notAuthorized

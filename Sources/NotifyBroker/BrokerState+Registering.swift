@@ -9,11 +9,12 @@ extension BrokerState {
         _ writer: inout ByteWriter,
         now: UInt64
     ) -> NotifyStatus {
+        spend(Work.registration + wanted.pool * 8 / Work.bytesPerUnit)
         guard Frames.isValid(name: wanted.name) else { return .invalidName }
         guard connection.registrations[wanted.token] == nil else { return .invalidToken }
         guard (0...Frames.poolRegistersMax).contains(wanted.pool) else { return .invalidRequest }
         guard mayRegister(connection) else { return .overQuota }
-        let existing = names[NameKey(text: wanted.name)]
+        let existing = names[wanted.name]
         let needs: Access.Rights = wanted.claims || wanted.pool > 0 ? .all : .read
         let place: Place
         if let existing {
@@ -129,7 +130,7 @@ extension BrokerState {
             throw .overQuota
         }
         guard let name = make(text, place, now: now) else { throw .failed }
-        name.payers = Payers(connection: connection.account, user: user)
+        name.payers = connection.payers
         connection.account.names += 1
         user.names += 1
         return name
@@ -156,7 +157,7 @@ extension BrokerState {
             family: family,
             now: now
         )
-        names[NameKey(text: text)] = name
+        names.insert(name)
         figures.names += 1
         return name
     }
@@ -164,7 +165,7 @@ extension BrokerState {
     /// Makes a name that a rule holds.
     mutating func pin(_ pinned: AccessRules.Pinned, now: UInt64) {
         let access = rules.verdict(pinned.name).access
-        let existing = names[NameKey(text: pinned.name)]
+        let existing = names[pinned.name]
         guard let name = existing ?? make(pinned.name, Place(access: access), now: now) else {
             return
         }
@@ -176,6 +177,7 @@ extension BrokerState {
     private mutating func memory(for readers: Access.Readers?) -> RegisterMemory? {
         guard let readers else { return memories[0] }
         if let found = classes[readers] { return found }
+        spend(Work.memoryFile)
         let free = memories.firstIndex { $0 == nil } ?? memories.count
         guard free < Frames.memoriesMax, let file = makeMemory(.restricted) else { return nil }
         let made = RegisterMemory(number: free, readers: readers, layout: .restricted, file: file)
@@ -215,10 +217,8 @@ extension BrokerState {
             return .overQuota
         }
         guard let base = name.memory.takePool(wanted.pool) else { return .failed }
-        name.poolBase = base
-        name.poolCount = wanted.pool
-        name.poolPayers = Payers(connection: own, user: user)
-        name.poolPayers?.add(poolWords: wanted.pool)
+        name.pool = Pool(base: base, count: wanted.pool, payers: connection.payers)
+        connection.payers.add(poolWords: wanted.pool)
         return .ok
     }
 
@@ -232,9 +232,11 @@ extension BrokerState {
         timers.remove(name)
         let claim = Claim(wanted, subscription.connection, now: now)
         let connection = subscription.connection
-        claim.registrations =
+        spend((name.listeners.count + name.others.count) / Work.connectionsPerUnit)
+        claim.registrations = Int32(
             name.listeners.count { $0.connection === connection }
-            + name.others.count { $0.connection === connection }
+                + name.others.count { $0.connection === connection }
+        )
         subscription.claim = claim
         name.claim = claim
         name.wasEverClaimed = true
@@ -291,13 +293,14 @@ extension BrokerState {
             !name.listeners.contains(where: { $0.connection === connection }),
             !name.others.contains(where: { $0.connection === connection })
         else { return }
-        let heir = Payers(connection: left.connection.account, user: left.connection.user)
+        let heir = left.connection.payers
         payers.add(names: -1)
         heir.add(names: 1)
         name.payers = heir
     }
 
     mutating func cancel(_ subscription: Subscription) {
+        spend(Work.registration)
         let (connection, name) = (subscription.connection, subscription.name)
         drop(subscription)
         // The last registration of a claimer takes the claim along, without a will: it let go.
@@ -367,17 +370,16 @@ extension BrokerState {
     }
 
     mutating func freeIfUnused(_ name: Name) {
-        let key = NameKey(text: name.text)
-        guard name.isUnused, names[key] === name else { return }
-        names[key] = nil
+        guard name.isUnused, names[name.text] === name else { return }
+        names.remove(name)
         figures.names -= 1
         name.payers?.add(names: -1)
         name.payers = nil
         timers.remove(name)
-        if name.poolCount > 0 {
-            name.memory.free(pool: name.poolBase, count: name.poolCount)
-            name.poolPayers?.add(poolWords: -name.poolCount)
-            name.poolPayers = nil
+        if let pool = name.pool {
+            name.memory.free(pool: pool.base, count: pool.count)
+            pool.payers.add(poolWords: -pool.count)
+            name.pool = nil
         }
         name.memory.free(slot: name.slot)
         freeIfUnused(name.memory)

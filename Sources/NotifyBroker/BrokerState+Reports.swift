@@ -8,12 +8,13 @@ struct NamePage {
     var suffix: String
     var after: String
 
+    /// Whether a name comes after `after`, and ends so; after nothing is from the start: an empty
+    /// name comes before all others.
     func includes(_ name: String) -> Bool {
         let text = name.utf8
-        return text.starts(with: prefix.utf8)
-            && text.reversed().starts(with: suffix.utf8.reversed())
-            // After nothing is from the start: an empty name comes before all others.
-            && (after.isEmpty || after.utf8.lexicographicallyPrecedes(text))
+        return text.count >= suffix.utf8.count
+            && text.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+            && (after.isEmpty || NameIndex.precedes(after, name))
     }
 }
 
@@ -40,7 +41,7 @@ extension BrokerState {
 
     /// What the broker knows of a name; nil if there is none.
     public func information(_ name: String) -> NameInfo? {
-        names[NameKey(text: name)].map { info($0) }
+        names[name].map { info($0) }
     }
 
     private func report(_ name: Name) -> NameReport {
@@ -55,28 +56,26 @@ extension BrokerState {
         )
     }
 
-    /// Appends a page of names that the asker may read.
-    ///
-    /// Looking at all names is work that others wait for: it is taken out of the asker's posts.
+    /// Appends a page of names that the asker may read; nil if it is to go on in another turn.
     mutating func list(
         _ page: NamePage,
         isLong: Bool,
         _ connection: Connection,
-        _ writer: inout ByteWriter,
-        now: UInt64
-    ) -> NotifyStatus {
-        guard mayLook(at: names.count, connection, now: now) else { return .overQuota }
-        var found = PageSelector(countMax: Self.entriesMax)
-        for name in names.values where page.includes(name.text) {
-            guard name.access.rights(of: connection.identity).contains(.read) else { continue }
-            found.add(name)
+        _ writer: inout ByteWriter
+    ) -> NotifyStatus? {
+        var found = walk ?? NameWalk(page)
+        walk = nil
+        guard look(&found, connection.identity) else {
+            walk = found
+            return nil
         }
         let head = writer.count
         writer.u32(0)
         writer.u32(0)
-        var count: UInt32 = 0
-        let (sorted, isCut) = found.finish()
-        for name in sorted {
+        var count = 0
+        // One that has gone since it was found is told of no more.
+        let page = found.found.filter { names[$0.text] === $0 }
+        for name in page.prefix(Self.entriesMax) {
             // Room for the entry, whatever its name; the rest comes with the next page.
             if writer.count + 128 + Frames.nameBytesMax > Frames.bytesMax / 2 { break }
             if isLong { report(name).append(to: &writer) } else { info(name).append(to: &writer) }
@@ -85,99 +84,92 @@ extension BrokerState {
             writer.pad(to: 8)
             count += 1
         }
-        writer.patch(u32: count, at: head)
-        if isCut || count < sorted.count { writer.patch(u32: 1, at: head + 4) }
+        spend(count * Work.entry)
+        writer.patch(u32: UInt32(count), at: head)
+        if count < page.count || found.found.count > Self.entriesMax {
+            writer.patch(u32: 1, at: head + 4)
+        }
         return .ok
     }
 
-    /// Whether a listing may look at so many names or connections.
-    ///
-    /// All that a frame asks for is done before anybody else's turn: after the first listing of a
-    /// frame the others share a number of looks, and each is paid for as so many posts.
-    private mutating func mayLook(at count: Int, _ connection: Connection, now: UInt64) -> Bool {
-        looks += count
-        let isFirst = looks == count
-        let cost = count / Self.looksPerPost
-        if isFirst || looks <= Self.looksPerFrame,
-            connection.account.mayPost(cost, now: now), connection.user.mayPost(cost, now: now)
-        {
-            return true
+    /// Looks for the names of a page, and one more, which says that there are more; false if it is
+    /// to go on in another turn.
+    private mutating func look(_ found: inout NameWalk, _ asker: Identity) -> Bool {
+        // At least one, whatever is left: every turn comes further.
+        var left = max(1, workLeft)
+        var isDone = true
+        let page = found.page
+        names.walk(from: found.from) { name in
+            guard name.text.utf8.starts(with: page.prefix.utf8) else { return false }
+            if left <= 0 {
+                found.from = name.text
+                isDone = false
+                return false
+            }
+            left -= Work.least
+            guard page.includes(name.text), name.access.rights(of: asker).contains(.read) else {
+                return true
+            }
+            found.found.append(name)
+            return found.found.count <= Self.entriesMax
         }
-        connection.report.quotaHits.posts &+= 1
-        return false
+        workLeft = left
+        return isDone
     }
 
-    /// How many names a listing looks at in the time that a post takes, about.
-    private static var looksPerPost: Int { 64 }
-    /// Names and connections that the listings of one frame look at: half a millisecond.
-    private static var looksPerFrame: Int { 1 << 12 }
-    /// Names of one page at the most: the shortest ones fill half a frame.
-    private static var entriesMax: Int { 512 }
+    /// Names of one page at the most: a turn's work.
+    private static var entriesMax: Int { 128 }
 
     /// Appends a page of connections: all of them for user 0 and the broker's own, one's own user's
     /// for everybody else.
     mutating func listConnections(
         _ after: UInt64,
         _ asker: Connection,
-        _ writer: inout ByteWriter,
-        now: UInt64
+        _ writer: inout ByteWriter
     ) -> NotifyStatus {
-        guard mayLook(at: connections.count, asker, now: now) else { return .overQuota }
         let isMaster = asker.identity.uid == 0 || asker.identity.uid == owner
-        let countMax = Frames.bytesMax / 2 / ConnectionReport.bytes
-        let found = connections.values
-            .filter { $0.number > after && (isMaster || $0.identity.uid == asker.identity.uid) }
-            .sorted { $0.number < $1.number }
-        // Nothing else fits: a request of several such pages gets an empty one, and asks again.
-        let room = max(0, (Frames.bytesMax / 2 - writer.count) / ConnectionReport.bytes)
-        let page = found.prefix(min(countMax, room))
-        writer.u32(UInt32(page.count))
-        writer.u32(page.count < found.count ? 1 : 0)
-        for connection in page {
-            var report = connection.report
-            report.number = connection.number
-            report.pid = connection.identity.pid
-            report.uid = connection.identity.uid
-            report.gid = connection.identity.gid
-            report.registrations = UInt32(clamping: connection.registrations.count)
-            report.waiting = UInt32(clamping: connection.held)
-            report.poolWords = UInt64(connection.account.poolWords)
-            report.append(to: &writer)
+        let head = writer.count
+        writer.u32(0)
+        writer.u32(0)
+        var count = 0
+        let first = firstConnection(after: after)
+        for connection in inOrder[first...] {
+            guard isMaster || connection.identity.uid == asker.identity.uid else { continue }
+            // Nothing else fits: a request of several such pages gets an empty one, and asks again.
+            guard count < Self.entriesMax,
+                writer.count + ConnectionReport.bytes <= Frames.bytesMax / 2
+            else {
+                writer.patch(u32: 1, at: head + 4)
+                break
+            }
+            append(connection, to: &writer)
+            count += 1
         }
+        spend(count * Work.entry + (inOrder.count - first) / Work.connectionsPerUnit)
+        writer.patch(u32: UInt32(count), at: head)
         return .ok
     }
-}
 
-/// The first names in the order of their bytes, of many that come in any order.
-private struct PageSelector {
-    let countMax: Int
-    private var found: [Name] = []
-    private var bound: Name?
-
-    init(countMax: Int) {
-        self.countMax = countMax
+    private func append(_ connection: Connection, to writer: inout ByteWriter) {
+        var report = connection.report
+        report.number = connection.number
+        report.pid = connection.identity.pid
+        report.uid = connection.identity.uid
+        report.gid = connection.identity.gid
+        report.registrations = UInt32(clamping: connection.registrations.count)
+        report.waiting = UInt32(clamping: connection.held)
+        report.malformed = malformed[connection.identity.uid] ?? 0
+        report.poolWords = UInt64(connection.account.poolWords)
+        report.append(to: &writer)
     }
 
-    mutating func add(_ name: Name) {
-        if let bound, !Self.precedes(name, bound) { return }
-        found.append(name)
-        if found.count >= 4 * countMax { cut() }
-    }
-
-    private mutating func cut() {
-        found.sort(by: Self.precedes)
-        guard found.count > countMax else { return }
-        // One more than a page: that it is there says that there is more.
-        found.removeSubrange((countMax + 1)...)
-        bound = found.last
-    }
-
-    mutating func finish() -> (names: ArraySlice<Name>, isCut: Bool) {
-        cut()
-        return (found.prefix(countMax), found.count > countMax)
-    }
-
-    private static func precedes(_ one: Name, _ two: Name) -> Bool {
-        one.text.utf8.lexicographicallyPrecedes(two.text.utf8)
+    /// The place of the first connection with a number above `number`.
+    func firstConnection(after number: UInt64) -> Int {
+        var (low, high) = (0, inOrder.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if inOrder[middle].number <= number { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

@@ -23,6 +23,11 @@ public struct BrokerFigures: Equatable, Sendable {
     public var expired: UInt64 = 0
     /// Times that a connection had to wait because no descriptor was left.
     public var outOfDescriptors: UInt64 = 0
+    /// Bytes of the memory files that registers and pools take: resident where they were written.
+    public var memoryBytes = 0
+
+    /// Nothing has happened yet.
+    public init() {}
 }
 
 /// All that the broker decides, without a socket: frames in; answers, events and memory writes out.
@@ -30,7 +35,8 @@ public struct BrokerFigures: Equatable, Sendable {
 /// 1. A name's register lives while a registration or a lingering claim of it exists.
 /// 2. A claimed name is written by its claimer alone.
 /// 3. A registration has at most one waiting event; posts merge into it and none is forgotten.
-/// 4. Operations of a frame are applied in order, and its events leave after all of them.
+/// 4. Operations of a frame are applied in order, and the answer comes after all of them. A frame
+///    that is more than a turn's work is done in several, with those of others in between.
 /// 5. A memory file goes to nobody who may not read every name in it.
 public struct BrokerState {
     /// A frame to send, with the memory file that goes along.
@@ -57,7 +63,7 @@ public struct BrokerState {
     /// Counters.
     public internal(set) var figures = BrokerFigures()
 
-    let rules: AccessRules
+    var rules: AccessRules
     let quotas: BrokerQuotas
     /// The user whom the broker belongs to: as user 0 where quotas are concerned.
     let owner: UInt32
@@ -66,19 +72,32 @@ public struct BrokerState {
     var memories: [RegisterMemory?]
     var classes: [Access.Readers: RegisterMemory] = [:]
     var connections: [UInt64: Connection] = [:]
+    /// The same, by number.
+    var inOrder: [Connection] = []
     var users: [UInt32: Account] = [:]
-    var names: [NameKey: Name] = [:]
+    /// All names.
+    var names = NameIndex()
+    /// Connections that were ended for a malformed frame, by user: they are not there to be listed.
+    var malformed: [UInt32: UInt32] = [:]
+    /// Users for whom that is counted: no more than this, whoever connects.
+    static let malformedMax = 1024
     var families: [NameKey: Family] = [:]
     var timers = TimerQueue()
     /// Connections that have events waiting since the last look.
     var dirty: [Connection] = []
-    /// Names and connections that listings of the frame at hand have looked at.
-    var looks = 0
+    /// What may still be done in this turn, in the units of `Work`; without turns there is no end.
+    public var workLeft = Int.max
+    /// Connections that have ended and still hold registrations.
+    var leaving: [Leaving] = []
+    /// Bytes of frames that wait to be done further.
+    public internal(set) var unfinishedBytes = 0
+    /// The listing of the frame at hand that is not at its end yet.
+    var walk: NameWalk?
     /// Memory files that go along with the answer that is being written.
     var handouts: [RegisterMemory] = []
     private var lastConnection: UInt64 = 0
     /// Room for answers, kept from frame to frame.
-    private var scratch = ByteWriter(capacity: 256)
+    var scratch = ByteWriter(capacity: 256)
 
     /// A broker without names, but for those that the rules hold.
     ///
@@ -123,25 +142,9 @@ public struct BrokerState {
             user: user
         )
         connections[lastConnection] = connection
+        inOrder.append(connection)
         figures.connections += 1
         return lastConnection
-    }
-
-    /// A connection has ended: its registrations go, its claims end or linger, its wills are done.
-    public mutating func disconnect(_ number: UInt64, now: UInt64) {
-        guard let connection = connections.removeValue(forKey: number) else { return }
-        figures.connections -= 1
-        let cause: NotifyCause = connection.saidGoodbye ? .left : .died
-        let gone = connection.registrations.values.sorted { $0.token < $1.token }
-        connection.registrations = [:]
-        connection.latest = nil
-        for subscription in gone { drop(subscription) }
-        for subscription in gone {
-            endClaim(of: subscription.name, by: connection, cause: cause, now: now)
-        }
-        for subscription in gone { freeIfUnused(subscription.name) }
-        connection.user.connections -= 1
-        forgetIfEmpty(connection.user, connection.identity.uid)
     }
 
     /// Counts a connection that waits because no descriptor was left for it.
@@ -158,125 +161,5 @@ public struct BrokerState {
     public mutating func tick(now: UInt64) -> UInt64? {
         while let name = timers.take(now: now) { end(name, now: now) }
         return timers.next
-    }
-
-    /// Applies a frame of a connection.
-    public mutating func receive(_ frame: UnsafeRawBufferPointer, from number: UInt64, now: UInt64)
-        -> Reply
-    {
-        guard let connection = connections[number] else { return .close("unknown connection") }
-        do throws(TruncatedBytes) {
-            var reader = ByteReader(frame)
-            let header = try Frames.Header(from: &reader)
-            guard Int(header.length) == frame.count else { return malformed("length") }
-            switch Frames.Kind(rawValue: header.kind) {
-            case .hello: return try greet(connection, header, &reader)
-            case .request where connection.hasGreeted:
-                return apply(connection, header, frame, now: now)
-            default: return malformed("kind \(header.kind)")
-            }
-        } catch {
-            return malformed("truncated at byte \(error.offset)")
-        }
-    }
-
-    private mutating func malformed(_ reason: String) -> Reply {
-        figures.malformed += 1
-        return .close("malformed frame: \(reason)")
-    }
-
-    private mutating func greet(
-        _ connection: Connection,
-        _ header: Frames.Header,
-        _ reader: inout ByteReader
-    ) throws(TruncatedBytes) -> Reply {
-        let magic = try reader.u32()
-        let version = try reader.u32()
-        guard magic == Frames.magic, version >= 1, !connection.hasGreeted, let common = memories[0]
-        else {
-            return malformed("hello")
-        }
-        connection.hasGreeted = true
-        var writer = ByteWriter()
-        Frames.Header(.welcome, count: 0, serial: header.serial).append(to: &writer)
-        writer.u32(Frames.version)
-        writer.u32(0)
-        writer.u64(connection.number)
-        writer.u64(UInt64(common.layout.slots))
-        writer.u64(UInt64(common.layout.poolWords))
-        Frames.seal(&writer)
-        return .frames([Outgoing(frame: writer.bytes, memory: common.file)])
-    }
-
-    private mutating func apply(
-        _ connection: Connection,
-        _ header: Frames.Header,
-        _ frame: UnsafeRawBufferPointer,
-        now: UInt64
-    ) -> Reply {
-        let count = Int(header.count)
-        guard count <= Frames.operationsMax else { return malformed("too many operations") }
-        // All of the frame is looked at before any of it is applied.
-        guard Self.isWhole(frame, count) else { return malformed("an operation is not whole") }
-        // Taken out, so that operations may write to it; most quiet frames never do.
-        var answer = AnswerWriter(scratch, header)
-        scratch = ByteWriter()
-        looks = 0
-        var offset = Frames.headerBytes
-        for _ in 0..<count {
-            guard let head = OperationHead(frame, at: offset) else { break }
-            offset = head.end
-            let status: NotifyStatus
-            if let quick = performQuick(head, connection, frame, now: now) {
-                status = quick
-                answer.add(status)
-            } else {
-                status = answer.add { writer in
-                    perform(head, connection, frame, &writer, now: now)
-                }
-            }
-            if status != .ok { note(status, connection) }
-        }
-        let isNeeded = answer.isNeeded
-        let writer = answer.finish()
-        guard isNeeded else {
-            scratch = writer
-            return handouts.isEmpty ? .none : .frames(takeHandouts(nil))
-        }
-        return handouts.isEmpty ? .answer(writer.bytes) : .frames(takeHandouts(writer.bytes))
-    }
-
-    /// True if `count` operations fill the frame, each of them readable.
-    private static func isWhole(_ frame: UnsafeRawBufferPointer, _ count: Int) -> Bool {
-        var offset = Frames.headerBytes
-        for _ in 0..<count {
-            guard let head = OperationHead(frame, at: offset) else { return false }
-            if head.hasText {
-                var reader = ByteReader(UnsafeRawBufferPointer(rebasing: frame[offset..<head.end]))
-                guard (try? Operation(from: &reader)) != nil else { return false }
-            }
-            offset = head.end
-        }
-        return offset == frame.count
-    }
-
-    private mutating func note(_ status: NotifyStatus, _ connection: Connection) {
-        figures.refused += 1
-        connection.report.refused += 1
-        if status == .notAuthorized { figures.notAuthorized += 1 }
-        if status == .overQuota { figures.overQuota += 1 }
-    }
-
-    private mutating func takeHandouts(_ answer: [UInt8]?) -> [Outgoing] {
-        var frames = handouts.map { memory in
-            var writer = ByteWriter()
-            Frames.Header(.memory, count: 0, serial: 0).append(to: &writer)
-            MemoryNotice(number: memory.number, layout: memory.layout).append(to: &writer)
-            Frames.seal(&writer)
-            return Outgoing(frame: writer.bytes, memory: memory.file)
-        }
-        if let answer { frames.append(Outgoing(frame: answer)) }
-        handouts = []
-        return frames
     }
 }

@@ -21,7 +21,7 @@ public struct BrokerOptions: Sendable {
 
 /// A broker on a thread of its own.
 public final class BrokerThread: Sendable {
-    private let stopBell: Wake
+    private let control: BrokerControl
     private let thread: OwnedThread
 
     /// Listens at `path` and serves, with the built-in rules.
@@ -34,24 +34,38 @@ public final class BrokerThread: Sendable {
     /// - Throws: where the socket cannot be made, or somebody else listens there already
     ///   (EADDRINUSE); EINVAL where `listener` is not such a socket.
     public init(_ options: BrokerOptions) throws(SystemError) {
-        let bell = try Wake()
+        let control = try BrokerControl()
         let opened = Mailbox<SystemError?>(capacity: 1)
         thread = try OwnedThread("bus") {
+            OwnedThread.waitExactly()
             do throws(SystemError) {
                 var broker = try Broker(options)
                 _ = opened.trySend(nil)
-                broker.run(until: bell)
+                broker.run(control)
             } catch {
                 _ = opened.trySend(error)
             }
         }
-        stopBell = bell
+        self.control = control
         if let failure = opened.receive() ?? nil { throw failure }
     }
 
     /// Ends all connections and the thread.
     public func stop() {
-        stopBell.ring()
+        control.stop()
         thread.join()
     }
+
+    /// Puts other rules in the place of those at the start, for names that come to be from now on;
+    /// a name that exists keeps what it was given.
+    ///
+    /// Safe from any thread; returns at once.
+    public func replace(_ rules: AccessRules) {
+        control.replace(rules)
+    }
+
+    /// The broker's counters as of the last call, or shortly after it; zeros the first time.
+    ///
+    /// Safe from any thread; returns at once.
+    public var figures: BrokerFigures { control.figures() }
 }

@@ -19,6 +19,22 @@ private func call(_ body: (NotifyClient) throws(NotifyStatus) -> Void) -> UInt32
     }
 }
 
+/// Runs a call that only loads, where each ns counts: the client itself finds out that it is a
+/// parent's, and only then is it looked for.
+@inline(__always)
+private func load(_ body: (NotifyClient) throws(NotifyStatus) -> Void) -> UInt32 {
+    let status = Process.latest?._withUnsafeGuaranteedRef { client in
+        do throws(NotifyStatus) {
+            try body(client)
+            return NotifyStatus.ok.rawValue
+        } catch {
+            return error.rawValue
+        }
+    }
+    if let status, status != NotifyStatus.invalidToken.rawValue { return status }
+    return call(body)
+}
+
 /// A name as C gives it; `invalidName` where it is null or no UTF-8.
 func text(_ bytes: UnsafePointer<CChar>?) throws(NotifyStatus) -> String {
     guard let bytes, let text = String(validatingCString: bytes) else { throw .invalidName }
@@ -61,7 +77,7 @@ public func notify_one_way_errors() -> UInt64 {
 
 @c @implementation
 public func notify_check(_ token: Int32, _ check: UnsafeMutablePointer<Int32>?) -> UInt32 {
-    call { client throws(NotifyStatus) in
+    load { client throws(NotifyStatus) in
         guard let check else { throw .nullInput }
         check.pointee = try client.check(token) ? 1 : 0
     }
@@ -69,7 +85,7 @@ public func notify_check(_ token: Int32, _ check: UnsafeMutablePointer<Int32>?) 
 
 @c @implementation
 public func notify_peek(_ token: Int32, _ count: UnsafeMutablePointer<UInt32>?) -> UInt32 {
-    call { client throws(NotifyStatus) in
+    load { client throws(NotifyStatus) in
         guard let count else { throw .nullInput }
         count.pointee = try client.peek(token)
     }
@@ -82,7 +98,7 @@ public func notify_set_state(_ token: Int32, _ state: UInt64) -> UInt32 {
 
 @c @implementation
 public func notify_get_state(_ token: Int32, _ state: UnsafeMutablePointer<UInt64>?) -> UInt32 {
-    call { client throws(NotifyStatus) in
+    load { client throws(NotifyStatus) in
         guard let state else { throw .nullInput }
         state.pointee = try client.state(token)
     }

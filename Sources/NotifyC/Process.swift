@@ -8,6 +8,11 @@ enum Process {
     /// Without a lock, so that a fork in the middle of a call leaves nothing held in the child.
     private static let current = Atomic<UInt>(0)
 
+    /// The client of the last call, which in a forked child may be the parent's; nil before the
+    /// first.
+    @inline(__always)
+    static var latest: Unmanaged<NotifyClient>? { object(current.load(ordering: .acquiring)) }
+
     /// The client; nil if the process has no memory or descriptors left for one.
     ///
     /// In a forked child it is a new one: disabled, so that only `self.` names work. The parent's

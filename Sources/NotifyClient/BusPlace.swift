@@ -18,6 +18,19 @@ public enum BusPlace {
         (runtime.map { $0 + "/intel" } ?? "/tmp/intel-\(uid)") + "/bus.sock"
     }
 
+    /// Why a socket must not be used; nil for all is well.
+    ///
+    /// The user's own place below /tmp could have been made by anybody before: its folder must
+    /// belong to this user or to root, and be writable by nobody else.
+    public static func fault(of path: String) -> String? {
+        let uid = Environment.uid
+        let folder = Files.parent(of: path)
+        guard path == personal(runtime: nil, uid: uid), Files.exists(folder),
+            !Files.isTrusted(folder: folder, owner: uid)
+        else { return nil }
+        return "'\(folder)' must belong to root or to this user and be writable by nobody else"
+    }
+
     /// True if a broker takes connections there.
     public static func answers(_ path: String) -> Bool {
         (try? PacketSocket.connect(to: path)) != nil

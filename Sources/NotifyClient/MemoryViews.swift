@@ -18,12 +18,15 @@ final class MemoryViews: Sendable {
     let common: MemoryView
     /// Where the other files are mapped, by number; 0 where none is.
     private let addresses: WordTable
+    /// The same as a plain address: reading through it touches no reference count.
+    private let addressesAt: UInt
     /// They stay for the client's life, so that no reader ever holds a dead pointer.
     private let others = Mutex<[Int: MemoryView]>([:])
 
     init() throws(SystemError) {
         common = try MemoryView(size: MemoryLayoutOfBus.standard.bytes)
         addresses = try WordTable(count: Frames.memoriesMax)
+        addressesAt = addresses.address
     }
 
     /// The place of a register, as the table of tokens keeps it.
@@ -34,7 +37,8 @@ final class MemoryViews: Sendable {
     func load(_ offset: Int) -> UInt64 {
         let number = offset >> Self.offsetBits
         if number == 0 { return common.load(offset) }
-        let base = addresses[number & (Frames.memoriesMax - 1)]
+        let table = UnsafeRawPointer(bitPattern: addressesAt).unsafelyUnwrapped
+        let base = SharedWords.load(table + (number & (Frames.memoriesMax - 1)) * 8)
         let start = UnsafeRawPointer(bitPattern: UInt(base))
         guard let start else { return 0 }
         return SharedWords.load(start + (offset & (1 << Self.offsetBits - 1)))

@@ -1,4 +1,3 @@
-internal import Basics
 public import NotifyProtocol
 
 /// What this bus adds for several writers and for whoever looks at it.
@@ -69,58 +68,21 @@ extension NotifyClient {
 
     /// The names that begin and end so, in the order of their bytes, with all there is to tell.
     public func who(prefix: String, suffix: String = "") throws(NotifyStatus) -> [NameReport] {
-        var found: [NameReport] = []
-        var isMore = true
-        while isMore {
-            let after = found.last?.info.name ?? ""
-            let body = try page(.who(prefix: prefix, suffix: suffix, after: after))
-            let before = found.count
-            let hasMore = body.withUnsafeBytes { bytes -> Bool in
-                var reader = ByteReader(bytes)
-                guard let count = try? reader.u32(), let more = try? reader.u32() else {
-                    return false
-                }
-                for _ in 0..<count {
-                    guard var report = try? NameReport(from: &reader),
-                        let length = try? reader.u16(),
-                        let name = try? reader.text(Int(length))
-                    else { return false }
-                    _ = try? reader.raw((8 - (Int(length) + 2) % 8) % 8)
-                    report.info.name = name
-                    found.append(report)
-                }
-                return more != 0
-            }
-            isMore = hasMore && found.count > before
+        try Listing.all(of: NameReport.init(listed:)) { last throws(NotifyStatus) in
+            try page(.who(prefix: prefix, suffix: suffix, after: last?.info.name ?? ""))
         }
-        return found
     }
 
     /// The connections of the bus in order: all of them for user 0 and the broker's own user, one's
     /// own user's for everybody else.
     public func connections() throws(NotifyStatus) -> [ConnectionReport] {
-        var found: [ConnectionReport] = []
-        var isMore = true
-        while isMore {
-            let body = try page(.connections(after: found.last?.number ?? 0))
-            let before = found.count
-            let hasMore = body.withUnsafeBytes { bytes -> Bool in
-                var reader = ByteReader(bytes)
-                guard let count = try? reader.u32(), let more = try? reader.u32() else {
-                    return false
-                }
-                for _ in 0..<count {
-                    guard let report = try? ConnectionReport(from: &reader) else { return false }
-                    found.append(report)
-                }
-                return more != 0
-            }
-            isMore = hasMore && found.count > before
+        try Listing.all(of: ConnectionReport.init(from:)) { last throws(NotifyStatus) in
+            try page(.connections(after: last?.number ?? 0))
         }
-        return found
     }
 
-    private func page(_ operation: Operation) throws(NotifyStatus) -> [UInt8] {
+    /// The body of one answer.
+    func page(_ operation: Operation) throws(NotifyStatus) -> [UInt8] {
         try mayAsk()
         var batch = NotifyBatch()
         batch.append(operation)

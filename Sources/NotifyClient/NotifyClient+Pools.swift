@@ -1,4 +1,3 @@
-internal import Basics
 internal import LinuxIO
 public import NotifyProtocol
 internal import Synchronization
@@ -50,34 +49,8 @@ extension NotifyClient {
 
     /// The names that begin and end so, in order.
     public func list(prefix: String, suffix: String = "") throws(NotifyStatus) -> [NameInfo] {
-        try mayAsk()
-        var found: [NameInfo] = []
-        var isMore = true
-        while isMore {
-            var batch = NotifyBatch()
-            let after = found.last?.name ?? ""
-            batch.append(.list(prefix: prefix, suffix: suffix, after: after))
-            let result = RequestResult.read(try request(batch))?.first
-            guard let result, result.status == .ok else { throw result?.status ?? .failed }
-            let before = found.count
-            isMore = Self.readList(result.body, into: &found) && found.count > before
-        }
-        return found
-    }
-
-    private static func readList(_ body: [UInt8], into found: inout [NameInfo]) -> Bool {
-        body.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            guard let count = try? reader.u32(), let more = try? reader.u32() else { return false }
-            for _ in 0..<count {
-                guard var info = try? NameInfo(from: &reader), let length = try? reader.u16(),
-                    let name = try? reader.text(Int(length))
-                else { return false }
-                _ = try? reader.raw((8 - (Int(length) + 2) % 8) % 8)
-                info.name = name
-                found.append(info)
-            }
-            return more != 0
+        try Listing.all(of: NameInfo.init(listed:)) { last throws(NotifyStatus) in
+            try page(.list(prefix: prefix, suffix: suffix, after: last?.name ?? ""))
         }
     }
 }

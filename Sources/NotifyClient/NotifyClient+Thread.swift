@@ -131,7 +131,8 @@ extension NotifyClient {
     /// On the client's thread, or before it runs.
     func attach() -> Link? {
         let path = path
-        guard let socket = try? PacketSocket.connect(to: path) else { return nil }
+        guard BusPlace.fault(of: path) == nil, let socket = try? PacketSocket.connect(to: path)
+        else { return nil }
         let link = Link(socket)
         guard greet(link), restore(link) else { return nil }
         let isClosed = state.withLock { state in

@@ -45,6 +45,7 @@ public final class NotifyClient: Sendable {
     private let thread = Mutex<OwnedThread?>(nil)
     private let threadID = Atomic<Int32>(0)
     private let forks: UInt32
+    private let forkCounter = UInt(bitPattern: Fork.counter)
 
     private struct Beginning {
         var isDone = false
@@ -90,7 +91,9 @@ public final class NotifyClient: Sendable {
 
     /// False in a forked child of the process that made the client.
     @inline(__always)
-    public var isOurs: Bool { Fork.count == forks }
+    public var isOurs: Bool {
+        SharedWords.load32(UnsafeRawPointer(bitPattern: forkCounter).unsafelyUnwrapped) == forks
+    }
 
     /// True while the broker is there.
     public var isAttached: Bool { isOurs && state.withLock { $0.link != nil } }

@@ -94,6 +94,8 @@ public struct ConnectionReport: Equatable, Sendable {
     public var waiting: UInt32 = 0
     /// Words of the pools that it has made.
     public var poolWords: UInt64 = 0
+    /// Connections of its user that were ended for a malformed frame.
+    public var malformed: UInt32 = 0
     /// Posts that it made.
     public var posts: UInt64 = 0
     /// Events that were sent to it.
@@ -104,6 +106,8 @@ public struct ConnectionReport: Equatable, Sendable {
     public var refused: UInt64 = 0
     /// Those of them that met a quota.
     public var quotaHits = QuotaHits()
+    /// Times that its frames had used up a turn of the broker's and the rest waited for the others.
+    public var deferred: UInt32 = 0
 
     /// Nothing known.
     public init() {}
@@ -115,12 +119,13 @@ public struct ConnectionReport: Equatable, Sendable {
     public func append(to writer: inout ByteWriter) {
         writer.u64(number)
         writer.u32(UInt32(bitPattern: pid))
-        for value in [uid, gid, registrations, waiting, 0] { writer.u32(value) }
+        for value in [uid, gid, registrations, waiting, malformed] { writer.u32(value) }
         for value in [poolWords, posts, delivered, merged, refused] { writer.u64(value) }
         let hits = quotaHits
-        for value in [hits.registrations, hits.names, hits.poolWords, hits.posts, hits.lingers, 0] {
+        for value in [hits.registrations, hits.names, hits.poolWords, hits.posts, hits.lingers] {
             writer.u32(value)
         }
+        writer.u32(deferred)
     }
 
     /// Reads what `append` wrote.
@@ -131,7 +136,7 @@ public struct ConnectionReport: Equatable, Sendable {
         gid = try reader.u32()
         registrations = try reader.u32()
         waiting = try reader.u32()
-        _ = try reader.u32()
+        malformed = try reader.u32()
         poolWords = try reader.u64()
         posts = try reader.u64()
         delivered = try reader.u64()
@@ -142,6 +147,6 @@ public struct ConnectionReport: Equatable, Sendable {
         quotaHits.poolWords = try reader.u32()
         quotaHits.posts = try reader.u32()
         quotaHits.lingers = try reader.u32()
-        _ = try reader.u32()
+        deferred = try reader.u32()
     }
 }

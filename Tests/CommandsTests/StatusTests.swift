@@ -11,7 +11,9 @@ import Testing
     private let answer = Array(
         #"""
         {"uptime_seconds":93784,"resident_bytes":12582912,"durability":"full",
-        "bus":{"path":"/run/b.sock","channel":"intel","hosted":true,"attached":false},
+        "bus":{"path":"/run/b.sock","channel":"intel","hosted":true,"attached":false,
+        "broker":{"connections":4,"names":1300,"memory_bytes":40960,"posts":99,"refused":5,
+        "over_quota":2,"malformed":1}},
         "stored":1204,"stored_per_second":7,"commits":3,"duplicates":2,"malformed":0,
         "waiting_bytes":2048,"commits_in_flight":1,"warnings":["no bus answers\u001b"]}
         """#.utf8
@@ -30,6 +32,8 @@ import Testing
         let text = status(AgentAnswer(pid: 812, answer: answer)).text(.utc)
         #expect(text.contains("running, pid 812, up 1d 2h, 12 MB of memory\n"))
         #expect(text.contains("hosted at /run/b.sock (away), channel intel\n"))
+        #expect(text.contains("         4 clients, 1,300 names, 40 KB of registers\n"))
+        #expect(text.contains("         99 posts, 5 refused, 2 over quota, 1 malformed\n"))
         #expect(text.contains("7/s, 1,204 stored since the start, 2 came twice"))
         #expect(text.contains("2.0 KB waiting, 1 commits on their way, 3 done (full)\n"))
         #expect(text.contains("warning  no bus answers\\x1b\n"), "no escape reaches a terminal")
@@ -63,6 +67,9 @@ import Testing
         #expect(text.contains("# TYPE intel_up gauge\nintel_up 1\n"))
         #expect(text.contains("intel_stored_total 1204\n"))
         #expect(text.contains("intel_bus_attached 0\n"))
+        #expect(
+            text.contains("intel_bus_names 1300\n") && text.contains("intel_bus_posts_total 99")
+        )
         #expect(text.contains(#"intel_peers{state="died"} 1"# + "\n"))
         #expect(text.contains(#"intel_peer_missing{peer="a\"b\\"} 4"# + "\n"))
         #expect(text.contains(#"intel_peer_alive{peer="a\"b\\"} 1"# + "\n"))

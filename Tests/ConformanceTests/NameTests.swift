@@ -115,7 +115,7 @@ func tellAgain(_ ended: ExitTest.Result?) {
         let other = try bus.client()
         let ended = Clock.system.boot()
         client.close()
-        #expect(eventually { (try? other.list(prefix: "f7."))?.isEmpty ?? false })
+        #expect(eventually(120) { (try? other.list(prefix: "f7."))?.isEmpty ?? false })
         tell("100,000 names gone after \(Double(Clock.system.boot() - ended) / 1e6) ms")
     }
 

@@ -130,6 +130,92 @@ struct UserTests {
         }
     }
 
+    @Test("under the shipped rules a user's records come in, and another user sees none of it")
+    func shipped() async {
+        await #expect(processExitsWith: .success) {
+            let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+            let text = try Files.contents("/" + root + "/packaging/bus.rules")
+            // As a machine where user and group `intel` have the number 990.
+            let lines = String(decoding: text, as: UTF8.self).split(separator: "\n").map { line in
+                line.hasPrefix("#")
+                    ? ""
+                    : line.split(separator: " ").map { $0 == "intel" ? "990" : $0 }.joined(
+                        separator: " "
+                    )
+            }
+            let station = try Station()
+            chmod(station.folder.path, 0o755)
+            let rules = station.folder.file("rules")
+            try Files.write(lines.joined(separator: "\n"), to: rules)
+            try station.startAgent(["--rules", rules])
+            let sent = try Self.become(501) {
+                try station.run(["send", "--as", "com.example.one"], input: Array("hello\n".utf8))
+            }
+            #expect(sent.status == 0, "\(sent.error)")
+            #expect(try station.run(["query"]).output.contains("hello"))
+            // The peer's names linger, and are there for root and for their user.
+            func names(_ uid: UInt32) throws -> [String] {
+                try Self.become(uid) {
+                    let client = try NotifyClient(path: station.busPath)
+                    defer { client.close() }
+                    return try client.list(prefix: "intel.", suffix: ".pool").map(\.name)
+                }
+            }
+            #expect(try names(501).count == 1)
+            #expect(try names(0).count == 1 && names(502).isEmpty)
+            try Self.become(502) {
+                let client = try NotifyClient(path: station.busPath)
+                defer { client.close() }
+                let collector = try client.registerCheck("intel.collector")
+                #expect(try client.state(collector) != 0)
+                #expect(throws: NotifyStatus.notAuthorized) { try client.post(collector) }
+            }
+            #expect(station.signalAgent(15) == 0)
+        }
+    }
+
+    @Test("a place below /tmp that another user has made is not used, root's or one's own is")
+    func places() async {
+        await #expect(processExitsWith: .success) {
+            let user: UInt32 = 54_321
+            let folder = "/tmp/intel-\(user)"
+            Files.removeTree(folder)
+            try Files.makeFolder(folder)
+            defer { Files.removeTree(folder) }
+            let path = folder + "/bus.sock"
+            let broker = try Program(["bus", "--bus", path])
+            #expect(eventually { broker.errorSoFar.contains("listening") })
+            let cases: [(owner: uid_t, mode: mode_t, isUsed: Bool)] = [
+                (0, 0o755, true), (user, 0o755, true), (Self.nobody, 0o755, false),
+                (user, 0o777, false),
+            ]
+            for (owner, mode, isUsed) in cases {
+                chown(folder, owner, 0)
+                chmod(folder, mode)
+                try Self.become(user) {
+                    let client = try NotifyClient(attachingLaterTo: path)
+                    if isUsed {
+                        try client.post("place")
+                    } else {
+                        #expect(throws: NotifyStatus.serverNotFound) { try client.post("place") }
+                    }
+                    client.close()
+                    #expect((BusPlace.fault(of: path) == nil) == isUsed)
+                }
+            }
+            // A link is not what it leads to.
+            chown(folder, Self.nobody, 0)
+            chmod(folder, 0o755)
+            try Files.rename(folder, to: folder + "-real")
+            defer { Files.removeTree(folder + "-real") }
+            symlink(folder + "-real", folder)
+            Self.become(user) { #expect(BusPlace.fault(of: path) != nil) }
+            unlink(folder)
+            broker.signal(15)
+            #expect(broker.finish().status == 0)
+        }
+    }
+
     /// Nothing may be done with this name.
     static func expectRefusal(_ client: NotifyClient, _ name: String) throws {
         #expect(throws: NotifyStatus.notAuthorized) { _ = try client.registerCheck(name) }

@@ -74,7 +74,7 @@ import Testing
             case 0:
                 let left = Bool.random(using: &random)
                 if left { _ = bench.apply([.goodbye], from: number) }
-                bench.state.disconnect(number, now: now)
+                bench.disconnect(number, now: now, work: left ? 1 : .max)
                 model.disconnect(number, left: left, now: now)
                 seats[place] = bench.connect(pid: Int32(place + 1))
             case 1...6:
@@ -86,7 +86,9 @@ import Testing
                 let count = Int.random(in: 1...4, using: &random)
                 let frame = (0..<count).map { _ in Self.operation(&random, model) }
                     .filter { $0 != .unknown(999) }
-                let got = bench.apply(frame, from: number, now: now)
+                // In turns or at once: it must make no difference.
+                let work = Bool.random(using: &random) ? Int.max : 1
+                let got = bench.apply(frame, from: number, now: now, work: work)
                 let expected = frame.map { model.apply($0, number, now: now) }
                 guard got == expected else {
                     Issue.record("seed \(seed), round \(round): \(frame): \(got), not \(expected)")

@@ -78,6 +78,7 @@ import Testing
         (report.quotaHits.registrations, report.quotaHits.names) = (1, 2)
         (report.quotaHits.poolWords, report.quotaHits.posts) = (3, 4)
         report.quotaHits.lingers = 5
+        (report.malformed, report.deferred) = (2, 6)
         return report
     }()
 

@@ -34,6 +34,43 @@ import Testing
         #expect(outcome.status != 0 && outcome.error.contains("No such file"))
     }
 
+    @Test(arguments: ["bus", "agent"])
+    func aHangUpReadsTheRulesAgain(_ service: String) throws {
+        let station = try Station()
+        let rules = try file("set first 1\n", mode: 0o600, in: station.folder)
+        let host = try Program([service, "--rules", rules], environment: station.environment)
+        let ready = service == "bus" ? "listening" : "collecting"
+        #expect(eventually { host.errorSoFar.contains(ready) })
+        func state(_ name: String) throws -> String {
+            try station.run(["notify", "-g", name]).output
+        }
+        #expect(try state("first") == "first 1\n")
+        try Files.write("set second 2\n", to: rules)
+        host.signal(1)
+        #expect(
+            eventually { host.errorSoFar.contains("intel \(service): the rules are read again") }
+        )
+        #expect(try eventually { try state("second") == "second 2\n" })
+        #expect(try state("first") == "first 0\n")
+        // A mistake is told, and changes nothing.
+        try Files.write("set third 3\nreserve a. nobdy 0 rwrwrw\n", to: rules)
+        host.signal(1)
+        let told = "'\(rules)', line 2: no user 'nobdy'; the old rules stay"
+        #expect(eventually { host.errorSoFar.contains(told) })
+        #expect(try state("second") == "second 2\n" && state("third") == "third 0\n")
+        // So is a file that others could write, and one that is gone.
+        try Files.write("set fourth 4\n", to: rules)
+        chmod(rules, 0o666)
+        host.signal(1)
+        #expect(eventually { host.errorSoFar.contains("writable by nobody else; the old rules") })
+        unlink(rules)
+        host.signal(1)
+        #expect(eventually { host.errorSoFar.contains("No such file") })
+        #expect(try state("second") == "second 2\n" && state("fourth") == "fourth 0\n")
+        host.signal(15)
+        #expect(host.finish().status == 0)
+    }
+
     @Test func rulesHoldAndAFileThatOthersCouldWriteIsIgnored() throws {
         for isTrusted in [true, false] {
             let folder = try TemporaryFolder()

@@ -25,6 +25,12 @@ import Testing
         #expect(agent["report"]?["bus"]?["attached"] == true)
         #expect((agent["report"]?["resident_bytes"]?.intValue ?? 0) > 1 << 20)
         #expect(agent["warnings"] == [])
+        // The bus that it hosts: the agent itself is there, with names of its own.
+        let broker = { try report(station)["report"]?["bus"]?["broker"] ?? .null }
+        #expect(try eventually { try broker()["names"]?.intValue ?? 0 > 10 })
+        #expect(try broker()["connections"]?.intValue ?? 0 > 0)
+        #expect(try broker()["posts"]?.intValue ?? 0 > 0)
+        #expect(try broker()["memory_bytes"]?.intValue ?? 0 > 32 << 10)
         #expect(try station.run(["status", "-o", "prometheus"]).output.contains("intel_up 1\n"))
         // An agent that was killed leaves its socket behind; the next one takes the place.
         _ = station.signalAgent(9)
@@ -34,6 +40,29 @@ import Testing
         #expect(station.signalAgent(15) == 0)
         #expect(!Files.exists(station.folder.file("spool/agent.sock")))
         #expect(!Files.exists(station.folder.file("spool/hot.db-wal")), "the last one closes it")
+    }
+
+    @Test("every number that the agent tells of itself is in the metrics too")
+    func metrics() throws {
+        let station = try Station()
+        try station.startAgent()
+        #expect(eventually { (try? report(station)["report"]?["bus"]?["broker"]) != nil })
+        let told = try report(station)["report"] ?? .null
+        let page = try station.run(["status", "-o", "prometheus"]).output
+        // A process id is no figure, a rate is made of a counter, peers have figures of their own.
+        let others = ["pid", "stored_per_second", "peers_alive"]
+        for (prefix, part) in [("", told), ("bus_", told["bus"]?["broker"] ?? .null)] {
+            var members: [INValue.Member] = []
+            if case .object(let found) = part { members = found }
+            #expect(members.count > 5)
+            for member in members where member.value.intValue != nil {
+                if others.contains(member.key) { continue }
+                let name = "intel_\(prefix)\(member.key)"
+                let isThere = page.contains("\n\(name) ") || page.contains("\n\(name)_total ")
+                #expect(isThere, "\(name)")
+            }
+        }
+        #expect(station.signalAgent(15) == 0)
     }
 
     @Test("an agent that is stopped in its tracks is told, and the spool is shown all the same")

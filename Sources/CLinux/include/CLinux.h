@@ -58,6 +58,8 @@ int clinux_thread_name(const char *name);
 /* Lets this thread alone wait for others that want the processor; 0 to 19. */
 int clinux_thread_nice(int value);
 int32_t clinux_thread_id(void);
+/* How much later than asked for this thread's waits may end. */
+int clinux_thread_timer_slack(uint64_t ns);
 /* Blocks the signals in `numbers` for this thread (and those it starts) and opens a signalfd. */
 int clinux_signalfd(const int *numbers, int count);
 /* Blocks SIGPIPE for this thread: a write to a closed pipe fails with EPIPE instead. */
@@ -73,9 +75,7 @@ int clinux_block_signals(void);
 
 extern uint32_t clinux_forks;
 /* How many forks lie between this process and the one that counted first. */
-static inline uint32_t clinux_fork_count(void) {
-    return __atomic_load_n(&clinux_forks, __ATOMIC_RELAXED);
-}
+static inline const uint32_t *clinux_fork_counter(void) { return &clinux_forks; }
 /* Counts forks from now on. */
 int clinux_count_forks(void);
 /* From now on a forked child loses `fd`: it finds /dev/null there. -1 if too many are listed. */
@@ -93,13 +93,6 @@ int clinux_lock(int fd);
 
 /* --- words shared between processes --- */
 
-static inline uint64_t clinux_load(const uint64_t *address) {
-    return __atomic_load_n(address, __ATOMIC_ACQUIRE);
-}
-static inline void clinux_store(uint64_t *address, uint64_t value) {
-    __atomic_store_n(address, value, __ATOMIC_RELEASE);
-}
-static inline void clinux_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* EPOLL* and friends import unevenly into Swift; one spelling here. */
 enum {
@@ -114,7 +107,7 @@ int clinux_epoll_create(void);
 int clinux_epoll_set(int epoll, int fd, uint32_t events, uint64_t tag, int add);
 int clinux_epoll_remove(int epoll, int fd);
 /* Up to `capacity` ready descriptors as (tag, events); timeout in ms, -1: for ever. EINTR: 0. */
-int clinux_epoll_wait(int epoll, uint64_t *tags, uint32_t *events, int capacity, int timeout_ms);
+int clinux_epoll_wait(int epoll, uint64_t *tags, uint32_t *events, int capacity, int64_t ns);
 
 int clinux_eventfd(void);
 int clinux_timerfd(void);

@@ -1,0 +1,47 @@
+internal import LinuxIO
+
+/// A connection's socket, what could not be sent to it yet, and where it stands in line.
+final class Client {
+    let socket: PacketSocket
+    let uid: UInt32
+    let line: TurnQueue.Line
+    /// Frames that wait for room; while they do, nothing more is read from this client.
+    var outgoing: [BrokerState.Outgoing] = []
+    var isBlocked = false
+    /// What the kernel wakes the broker for.
+    var watched: Poller.Readiness = .readable
+    /// It waits for its next turn.
+    var isInLine = false
+    /// It waits for its events.
+    var isInOutbox = false
+    /// Frames that one call receives: fewer from whoever sends large ones.
+    var framesPerCall = Broker.framesPerCall
+
+    init(_ socket: consuming PacketSocket, _ uid: UInt32, _ line: TurnQueue.Line) {
+        self.socket = socket
+        self.uid = uid
+        self.line = line
+    }
+}
+
+/// Clients that wait for their events, each once, oldest first.
+struct Outbox {
+    private var waiting: [UInt64] = []
+    private var first = 0
+
+    var isEmpty: Bool { first == waiting.count }
+
+    mutating func add(_ number: UInt64) { waiting.append(number) }
+
+    mutating func next() -> UInt64? {
+        guard first < waiting.count else { return nil }
+        defer {
+            first += 1
+            if first == waiting.count || first > 1024 {
+                waiting.removeFirst(first)
+                first = 0
+            }
+        }
+        return waiting[first]
+    }
+}
