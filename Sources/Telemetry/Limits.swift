@@ -76,11 +76,11 @@ public enum Limits {
     public static let segmentBytes = 24 << 20
     /// A segment smaller than this is joined with what comes next, so that files do not pile up.
     public static let segmentBytesSmall = 4 << 20
-    /// The spool: without a rule it may take one part in so many of its file system,
+    /// The spool: without a rule it may take one part in so many of its file system.
     public static let spoolShare = 10
-    /// this much at the least,
+    /// The spool: what it may take at the least, where that part is smaller.
     public static let spoolBytesLeast: UInt64 = 64 << 20
-    /// and this much at the most.
+    /// The spool: what it may take at the most, where that part is larger.
     public static let spoolBytesMost: UInt64 = 4 << 30
     /// The spool: what stays free on its file system for others, or a twentieth of a small one.
     public static let diskReserve: UInt64 = 64 << 20
