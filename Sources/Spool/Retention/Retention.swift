@@ -37,10 +37,11 @@ package struct Retention: ~Copyable {
         rules: RetentionRules,
         hook: @escaping (RetentionStep) -> Void = { _ in }
     ) throws {
+        let database = try Database(path: Schema.database(directory), mode: .write)
+        try Schema.settleWriter(database, .full)
         self.directory = directory
         folder = SegmentFolder(spool: directory)
-        database = try Database(path: Schema.database(directory), mode: .write)
-        try Schema.settleWriter(database, .full)
+        self.database = database
         self.rules = rules
         self.hook = hook
         ballast = Ballast(spool: directory)
@@ -65,6 +66,23 @@ package struct Retention: ~Copyable {
             free: disk.free,
             freeLeast: rules.free(on: disk)
         )
+    }
+
+    /// Removes what is to go, where no agent collects.
+    ///
+    /// - Throws: `SpoolError` of kind `.locked` where one does.
+    package static func byHand(
+        directory: String,
+        rules: RetentionRules,
+        now: Int64
+    ) throws -> Outcome {
+        // Holds the lock, and puts right what a crash has left.
+        let writer = try SpoolWriter(directory: directory, durability: .full)
+        _ = try Compaction(directory: directory)
+        var retention = try Retention(directory: directory, rules: rules)
+        let outcome = try retention.run(now: now)
+        _ = consume writer
+        return outcome
     }
 
     /// Removes what is to go.
