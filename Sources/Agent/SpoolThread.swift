@@ -134,7 +134,7 @@ final class SpoolThread: Sendable {
                     defer { figures.failure = "\(error)" }
                     return figures.failure == nil
                 }
-                if (error as? SpoolError)?.kind == .full { compactor.makeRoom() }
+                if error.kind == .full { compactor.makeRoom() }
                 if isNews { StandardError.line("intel: \(error), retrying every second") }
                 if mustGiveUp.load(ordering: .sequentiallyConsistent) { return false }
                 if pause == nil { pause = try? Wake() }
