@@ -30,6 +30,7 @@ public final class Agent: Sendable {
             directory: options.spool,
             durability: options.durability,
             compaction: options.compaction,
+            retention: options.retention,
             completed: wake
         )
         do {

@@ -42,6 +42,16 @@ public struct AgentFigures: Sendable, Equatable {
     public var strays = 0
     /// Why the last compaction failed; nil while all is well.
     public var compactionFailure: String?
+    /// Records that retention has removed, since the start.
+    public var removedRecords: UInt64 = 0
+    /// Bytes of them.
+    public var removedBytes: UInt64 = 0
+    /// Bytes of everything in the spool's folder when retention last looked.
+    public var spoolBytes: UInt64 = 0
+    /// What they may be; 0 before retention has looked.
+    public var spoolBytesMax: UInt64 = 0
+    /// Why the last removal failed; nil while all is well.
+    public var retentionFailure: String?
     /// Why the last commit failed; nil while all is well.
     public var failure: String?
 

@@ -28,6 +28,9 @@ public struct AgentOptions: Sendable {
     /// When records move to the cold tier.
     public var compaction = CompactionLimits()
 
+    /// How much is kept, and for how long.
+    public var retention = RetentionRules()
+
     /// Options as given.
     public init(
         busPath: String,

@@ -53,6 +53,10 @@ struct AgentReport {
         object.add("commits_in_flight", UInt64(figures.commitsInFlight))
         object.add("segments", UInt64(figures.segments))
         object.add("compacted", figures.compacted)
+        object.add("removed", figures.removedRecords)
+        object.add("removed_bytes", figures.removedBytes)
+        object.add("spool_bytes", figures.spoolBytes)
+        object.add("spool_bytes_max", figures.spoolBytesMax)
         object.add("warnings", texts: warnings(figures))
         return object.finished
     }
@@ -79,6 +83,14 @@ struct AgentReport {
         var found: [String] = []
         if let failure = figures.failure { found.append("commits fail: \(failure)") }
         if let failure = figures.compactionFailure { found.append("compaction fails: \(failure)") }
+        if let failure = figures.retentionFailure { found.append("retention fails: \(failure)") }
+        let (bytes, most) = (figures.spoolBytes, figures.spoolBytesMax)
+        if most > 0, bytes >= most / 100 * 80 {
+            found.append(
+                "the spool has \(bytes / (most / 100 + 1)) % of the \(most) bytes it may have: "
+                    + "the oldest records go at 100 %"
+            )
+        }
         if figures.strays > 0 {
             found.append("\(figures.strays) files in 'seg' are not of this spool, passed over")
         }

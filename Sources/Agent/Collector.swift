@@ -126,6 +126,11 @@ struct Collector {
         figures.compacted = written.compaction.records
         figures.strays = written.compaction.strays
         figures.compactionFailure = written.compaction.failure
+        figures.removedRecords = written.compaction.removedRecords
+        figures.removedBytes = written.compaction.removedBytes
+        figures.spoolBytes = written.compaction.bytes
+        figures.spoolBytesMax = written.compaction.bytesMax
+        figures.retentionFailure = written.compaction.retentionFailure
         figures.duplicates = pipeline.duplicates
         figures.malformed = pipeline.malformed
         figures.relabelled = pipeline.relabelled

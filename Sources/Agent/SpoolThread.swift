@@ -37,12 +37,14 @@ final class SpoolThread: Sendable {
     private let figuresBox = Mutex(Figures())
     private let mustGiveUp = Atomic<Bool>(false)
     private let thread = Mutex<OwnedThread?>(nil)
+    private let compactor = Mutex<Compactor?>(nil)
 
     /// Opens the spool on a new thread; returns once it is open.
     func start(
         directory: String,
         durability: Durability,
         compaction: CompactionLimits = CompactionLimits(),
+        retention: RetentionRules = RetentionRules(),
         completed: Wake
     ) throws {
         let opened = Mailbox<(any Error)?>(capacity: 1)
@@ -50,7 +52,12 @@ final class SpoolThread: Sendable {
             do {
                 var writer = try SpoolWriter(directory: directory, durability: durability)
                 let checkpointer = try Checkpointer(directory: directory)
-                let compactor = try Compactor(directory: directory, limits: compaction)
+                let compactor = try Compactor(
+                    directory: directory,
+                    limits: compaction,
+                    rules: retention
+                )
+                self.compactor.withLock { $0 = compactor }
                 _ = opened.trySend(nil)
                 run(&writer, checkpointer, compactor, completed)
                 // The writer is the last to close the spool.
@@ -78,7 +85,11 @@ final class SpoolThread: Sendable {
     }
 
     /// What the thread has done so far.
-    var figures: Figures { figuresBox.withLock { $0 } }
+    var figures: Figures {
+        var figures = figuresBox.withLock { $0 }
+        if let compactor = compactor.withLock({ $0 }) { figures.compaction = compactor.figures }
+        return figures
+    }
 
     /// Writes what is in the mailbox and ends; a commit that fails is given up.
     func stop() {
@@ -98,18 +109,20 @@ final class SpoolThread: Sendable {
                 if inbox.isClosed { return }
                 continue
             }
-            guard commit(consignment, &writer) else { return }
+            guard commit(consignment, &writer, compactor) else { return }
             checkpointer.nudge()
             let records = consignment.commit.records
             compactor.nudge(bytes: records.payloadBytes, records: records.count)
-            let compaction = compactor.figures
-            figuresBox.withLock { $0.compaction = compaction }
             done.withLock { $0.append(consignment) }
             completed.ring()
         }
     }
 
-    private func commit(_ consignment: Consignment, _ writer: inout SpoolWriter) -> Bool {
+    private func commit(
+        _ consignment: Consignment,
+        _ writer: inout SpoolWriter,
+        _ compactor: Compactor
+    ) -> Bool {
         var pause = try? Wake()
         while true {
             do {
@@ -125,6 +138,7 @@ final class SpoolThread: Sendable {
                     defer { figures.failure = "\(error)" }
                     return figures.failure == nil
                 }
+                if error.kind == .full { compactor.makeRoom() }
                 if isNews { StandardError.line("intel: \(error), retrying every second") }
                 if mustGiveUp.load(ordering: .sequentiallyConsistent) { return false }
                 if pause == nil { pause = try? Wake() }

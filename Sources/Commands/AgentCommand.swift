@@ -21,7 +21,7 @@ enum AgentCommand {
     static let definition = Command(
         "agent",
         summary: "collect: take what the peers send and keep it in the spool",
-        flags: [.bus, .rules, .spool, .channel, busMode, durability, live],
+        flags: [.bus, .rules, .spool, .channel, busMode, durability, live] + RetentionFlags.all,
         run: run
     )
 
@@ -36,6 +36,7 @@ enum AgentCommand {
             channel: try Places(arguments).channel(),
             durability: arguments.value(durability) == "normal" ? .normal : .full
         )
+        options.retention = try RetentionFlags.rules(arguments)
         try BusRules.check(place: options.busPath)
         options.rules = try BusRules.load(arguments)
         let agent = try start(options)

@@ -38,6 +38,13 @@ enum LimitsTable {
         ("hot_age_ns", Limits.hotAge),
         ("segment_bytes", UInt64(Limits.segmentBytes)),
         ("segment_bytes_small", UInt64(Limits.segmentBytesSmall)),
+        ("spool_share", UInt64(Limits.spoolShare)),
+        ("spool_bytes_least", Limits.spoolBytesLeast),
+        ("spool_bytes_most", Limits.spoolBytesMost),
+        ("disk_reserve", Limits.diskReserve),
+        ("ballast_bytes", UInt64(Limits.ballastBytes)),
+        ("retention_interval_ns", Limits.retentionInterval),
+        ("hot_pages_free_max", UInt64(Limits.hotPagesFreeMax)),
         ("checkpoint_bytes", UInt64(Limits.checkpointBytes)),
         ("wal_bytes_max", UInt64(Limits.walBytesMax)),
     ]

@@ -122,6 +122,16 @@ public enum Files {
         guard Glibc.rename(old, new) == 0 else { throw SystemError("rename to '\(new)'", old) }
     }
 
+    /// Makes a file of `bytes` bytes that the file system has room for.
+    public static func reserve(_ path: String, bytes: Int64) throws(SystemError) {
+        let file = try open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o640)
+        let code = posix_fallocate(file.raw, 0, off_t(bytes))
+        if code != 0 {
+            unlink(path)
+            throw SystemError("reserve", path, code: code)
+        }
+    }
+
     /// Waits until a file's bytes, or a folder's names, are on the disk.
     public static func sync(_ path: String) throws(SystemError) {
         let file = try openToRead(path)

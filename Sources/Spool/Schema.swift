@@ -37,7 +37,8 @@ enum Schema {
           time0 INT NOT NULL, time1 INT NOT NULL);
         """ + segmentTables
 
-    /// What came with version 2: the list of segments, and of the files that are to go.
+    /// What came with version 2: the list of segments and of the files that are to go, and the book
+    /// of what was removed.
     private static let segmentTables = """
         CREATE TABLE segment(
           lo INTEGER PRIMARY KEY, t0 INT NOT NULL, t1 INT NOT NULL,
@@ -46,7 +47,7 @@ enum Schema {
           batches INT NOT NULL, bytes INT NOT NULL, name TEXT NOT NULL UNIQUE,
           streams BLOB NOT NULL);
         CREATE TABLE removal(name TEXT PRIMARY KEY) WITHOUT ROWID;
-        """
+        """ + RemovalBook.table
 
     /// Brings the tables of an older file up to date, in one transaction.
     static func migrate(_ database: borrowing Database) throws(SQLiteError) {

@@ -76,6 +76,20 @@ public enum Limits {
     public static let segmentBytes = 24 << 20
     /// A segment smaller than this is joined with what comes next, so that files do not pile up.
     public static let segmentBytesSmall = 4 << 20
+    /// The spool: without a rule it may take one part in so many of its file system.
+    public static let spoolShare = 10
+    /// The spool: what it may take at the least, where that part is smaller.
+    public static let spoolBytesLeast: UInt64 = 64 << 20
+    /// The spool: what it may take at the most, where that part is larger.
+    public static let spoolBytesMost: UInt64 = 4 << 30
+    /// The spool: what stays free on its file system for others, or a twentieth of a small one.
+    public static let diskReserve: UInt64 = 64 << 20
+    /// The spool: a file that is given back when the disk is full, so that removing can begin.
+    public static let ballastBytes = 8 << 20
+    /// The spool: how often it is looked at whether records are to be removed.
+    public static let retentionInterval: UInt64 = 30_000_000_000
+    /// hot.db: free pages of 8 KiB beyond which its file is made smaller.
+    public static let hotPagesFreeMax = 4096
     /// Write-ahead log: a passive checkpoint runs each time it has grown by this much.
     public static let checkpointBytes = 8 << 20
     /// Write-ahead log: above this a truncating checkpoint is tried.

@@ -68,6 +68,8 @@ package final class ColumnBatchDecoder {
     package var count: Int { blob?.count ?? 0 }
     /// Bytes of all payloads together.
     package var raw: Int { blob?.raw ?? 0 }
+    /// The checksum of the blob.
+    var sum: UInt32 { blob?.sum ?? 0 }
     /// True if the payloads are in columns, false if they are rows.
     package var isColumnar: Bool { if case .columns = content { true } else { false } }
 

@@ -24,6 +24,8 @@ struct ColumnBlob {
     var raw: Int
     /// Of the payloads, one after another.
     var checksum: UInt64
+    /// Of the blob.
+    var sum: UInt32
     var envelope: UnsafeRawBufferPointer
     var payload: UnsafeRawBufferPointer
 
@@ -69,12 +71,14 @@ struct ColumnBlob {
         count: Int,
         raw: Int,
         checksum: UInt64,
+        sum: UInt32,
         frames: (envelope: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer)
     ) {
         self.layout = layout
         self.count = count
         self.raw = raw
         self.checksum = checksum
+        self.sum = sum
         (envelope, payload) = frames
     }
 
@@ -91,7 +95,8 @@ struct ColumnBlob {
         let raw = try reader.varint()
         let checksum = try reader.u64()
         let place = reader.offset
-        guard try reader.u32() == sum(blob, without: place) else {
+        let sum = try reader.u32()
+        guard sum == Self.sum(blob, without: place) else {
             throw DamagedBatch(reason: "checksum differs")
         }
         guard let layout = Layout(rawValue: number) else {
@@ -108,6 +113,7 @@ struct ColumnBlob {
             count: Int(count),
             raw: Int(raw),
             checksum: checksum,
+            sum: sum,
             frames: (envelope, try reader.raw(reader.remaining))
         )
     }

@@ -21,6 +21,17 @@ public final class Compactor: Sendable {
         public var strays = 0
         /// Why the last attempt failed; nil while all is well.
         public var failure: String?
+        /// Records that retention has removed.
+        public var removedRecords: UInt64 = 0
+        /// Bytes of them.
+        public var removedBytes: UInt64 = 0
+        /// Bytes of everything in the spool's folder when retention last looked, and what they may
+        /// be; 0 before that.
+        public var bytes: UInt64 = 0
+        /// See `bytes`.
+        public var bytesMax: UInt64 = 0
+        /// Why the last removal failed; nil while all is well.
+        public var retentionFailure: String?
 
         /// Nothing has happened yet.
         public init() {}
@@ -36,6 +47,8 @@ public final class Compactor: Sendable {
         /// What was committed since the thread last looked at the hot tier.
         let bytes = Atomic(0)
         let batches = Atomic(0)
+        /// A commit has found no room.
+        let isFull = Atomic(false)
         let figures = Mutex(Figures())
 
         init(bell: Wake) {
@@ -51,15 +64,18 @@ public final class Compactor: Sendable {
     /// Starts it for the spool in `directory`, whose writer is this process.
     public init(
         directory: String,
-        limits: CompactionLimits = CompactionLimits()
+        limits: CompactionLimits = CompactionLimits(),
+        rules: RetentionRules = RetentionRules()
     ) throws(SpoolError) {
         do {
             let shared = Shared(bell: try Wake())
             thread = try OwnedThread("compact") {
                 OwnedThread.yieldToOthers()
                 var watch = HotWatch(directory, limits)
+                var keeper = Keeper(directory, rules)
                 while !shared.mustStop {
-                    Self.turn(&watch, shared)
+                    Self.keep(&keeper, shared)
+                    Self.turn(&watch, keeper.patience, shared)
                 }
             }
             self.shared = shared
@@ -82,6 +98,14 @@ public final class Compactor: Sendable {
         shared.bell.ring()
     }
 
+    /// Tells that a commit found no room: old records go at once, if there are any.
+    ///
+    /// Never blocks; any thread.
+    public func makeRoom() {
+        shared.isFull.store(true, ordering: .releasing)
+        shared.bell.ring()
+    }
+
     /// Ends the thread and waits for it; what is not published is given up.
     ///
     /// Calling it again does nothing.
@@ -94,10 +118,28 @@ public final class Compactor: Sendable {
     /// What it has done so far; any thread.
     public var figures: Figures { shared.figures.withLock { $0 } }
 
+    /// Removes what the rules do not keep, if it is time.
+    private static func keep(_ keeper: inout Keeper, _ shared: Shared) {
+        let isFull = shared.isFull.exchange(false, ordering: .acquiring)
+        guard keeper.runIfDue(isFull: isFull) else { return }
+        let found = keeper.figures
+        shared.figures.withLock {
+            $0.removedRecords = found.removedRecords
+            $0.removedBytes = found.removedBytes
+            $0.bytes = found.last?.bytes ?? 0
+            $0.bytesMax = found.last?.bytesMax ?? 0
+            $0.retentionFailure = found.failure
+        }
+    }
+
     /// Waits until there may be something to do, and does it.
-    private static func turn(_ watch: inout HotWatch, _ shared: Shared) {
+    private static func turn(
+        _ watch: inout HotWatch,
+        _ patience: UInt64,
+        _ shared: Shared
+    ) {
         if !watch.isDue {
-            shared.bell.wait(nanoseconds: watch.patience)
+            shared.bell.wait(nanoseconds: min(patience, watch.patience))
             watch.add(
                 bytes: shared.bytes.exchange(0, ordering: .relaxed),
                 batches: shared.batches.exchange(0, ordering: .relaxed)
@@ -126,7 +168,9 @@ public final class Compactor: Sendable {
             if shared.mustStop { return }
             shared.figures.withLock { $0.failure = "\(failure)" }
             let end = Clock.system.boot() + pause
-            while !shared.mustStop, Clock.system.boot() < end {
+            while !shared.mustStop, !shared.isFull.load(ordering: .relaxed),
+                Clock.system.boot() < end
+            {
                 shared.bell.wait(nanoseconds: end - min(end, Clock.system.boot()) + 1)
             }
         }

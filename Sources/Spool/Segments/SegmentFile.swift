@@ -1,4 +1,3 @@
-internal import Basics
 internal import LinuxIO
 internal import SQLite
 
@@ -82,14 +81,12 @@ final class SegmentFile {
         }
         let checksum = find.integer(1)
         let result = find.withBlob(0) { blob in
-            Result { () throws(DamagedBatch) in
-                guard Int64(Checksum.crc32c(blob)) == checksum else {
-                    throw DamagedBatch(reason: "checksum differs")
-                }
-                try decoder.open(blob)
-            }
+            Result { () throws(DamagedBatch) in try decoder.open(blob) }
         }
         try result.get()
+        guard Int64(decoder.sum) == checksum else {
+            throw DamagedBatch(reason: "checksum differs from its row")
+        }
         guard decoder.count == row.count, decoder.raw == row.raw else {
             throw DamagedBatch(reason: "counts differ from its row")
         }

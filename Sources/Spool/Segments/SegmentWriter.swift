@@ -1,4 +1,3 @@
-internal import Basics
 internal import LinuxIO
 internal import SQLite
 internal import Telemetry
@@ -47,7 +46,8 @@ struct SegmentWriter: ~Copyable {
         let own = Self.groups(records)
         try batch.bindCold(addBatch, batch.streams(own))
         try addBatch.bind(11, Int64(ColumnBlob.format))
-        try addBatch.bind(12, Int64(Checksum.crc32c(data)))
+        let sum = try data.withUnsafeBytes { try ColumnBlob($0).sum }
+        try addBatch.bind(12, Int64(sum))
         try addBatch.bind(13, data)
         try addBatch.run()
         try addWords.bind(1, batch.id)

@@ -1,0 +1,69 @@
+public import LinuxIO
+internal import Telemetry
+
+/// How much a spool may hold, and for how long; what is nil has no bound.
+///
+/// The oldest records go first. Time is that of receiving: a record from 2099 or 1970 is as old as
+/// its arrival.
+public struct RetentionRules: Equatable, Sendable {
+    /// Records older than this go, ns.
+    public var age: UInt64?
+    /// Bytes of everything in the spool's folder; nil for `Limits.spoolShare` of the file system.
+    public var bytes: UInt64?
+    /// Records of both tiers.
+    public var records: UInt64?
+    /// Bytes of the file system that stay free; nil for `Limits.diskReserve`, and of a small file
+    /// system a twentieth.
+    public var free: UInt64?
+    /// What is true of some peers and kinds only.
+    public var streams: [StreamRule] = []
+
+    /// Only what protects the disk.
+    public init() {}
+
+    /// The bound on bytes where nobody has set one: a tenth of the file system, 64 MiB to 4 GiB.
+    func bytes(on disk: DiskSpace) -> UInt64 {
+        if let bytes { return bytes }
+        let share = disk.total / UInt64(Limits.spoolShare)
+        return min(max(share, Limits.spoolBytesLeast), Limits.spoolBytesMost)
+    }
+
+    /// The bytes that stay free where nobody has said how many.
+    func free(on disk: DiskSpace) -> UInt64 {
+        free ?? min(Limits.diskReserve, disk.total / 20)
+    }
+}
+
+/// Records of some peers and kinds that go sooner than the others.
+public struct StreamRule: Equatable, Sendable {
+    /// The peers: a pattern as that of `--peer`.
+    public var peer: String
+    /// The kinds: a pattern as that of `--kind`.
+    public var kind: String
+    /// Records older than this go, ns.
+    public var age: UInt64
+    /// The newest records of each peer and kind that stay however old they are, at the least.
+    public var keep: UInt64
+
+    /// A rule as given.
+    public init(peer: String, kind: String, age: UInt64, keep: UInt64 = 0) {
+        self.peer = peer
+        self.kind = kind
+        self.age = age
+        self.keep = keep
+    }
+}
+
+/// Why records were removed.
+public enum RemovalReason: String, Sendable, CaseIterable {
+    /// Older than the age that is kept.
+    case age
+    /// The spool was larger than it may be.
+    case size
+    /// There were more records than may be.
+    case records
+    /// The file system was too full.
+    case disk
+    /// A rule for its peer and kind.
+    case rule
+}
