@@ -7,7 +7,7 @@ import Testing
 @Suite struct RetentionPlanTests {
     private let disk = DiskSpace(total: 100 << 30, free: 50 << 30)
 
-    /// Ten segments of 100 records and 1000 bytes, received in the seconds from 1 on; two hot batches.
+    /// Ten segments of 100 records and 1000 bytes, received in seconds 1 to 10; two hot batches.
     private var pieces: [RetentionPlan.Piece] {
         let cold = (1...10).map { number -> RetentionPlan.Piece in
             var row = BatchRow(cold: Int64(number))

@@ -92,7 +92,7 @@ import Testing
     func shrink() throws {
         let fixture = try Fixture()
         var writer = try fixture.writer()
-        var dice = Dice(seed: 3)
+        var dice = Dice(state: 3)
         let text = (0..<200_000).map { _ in String(UInt64.random(in: 0 ... .max, using: &dice)) }
         for number in 1...20 {
             let payload = #"{"t":"\#(text.shuffled(using: &dice).joined())"}"#

@@ -1,4 +1,4 @@
-public import LinuxIO
+internal import LinuxIO
 internal import Telemetry
 
 /// How much a spool may hold, and for how long; what is nil has no bound.
