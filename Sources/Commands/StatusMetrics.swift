@@ -25,6 +25,7 @@ struct StatusMetrics {
             ("resident_bytes", .gauge, "Memory that the agent holds.", "resident_bytes"),
             ("stored_total", .counter, "Records committed since the start.", "stored"),
             ("segments_total", .counter, "Segments made since the start.", "segments"),
+            ("compacted_total", .counter, "Records moved to the cold tier.", "compacted"),
             ("removed_total", .counter, "Records that retention removed.", "removed"),
             ("removed_bytes_total", .counter, "Bytes of them.", "removed_bytes"),
             ("spool_bytes", .gauge, "Bytes in the spool's folder.", "spool_bytes"),

@@ -54,7 +54,7 @@ struct FullDiskTests {
             )
             #expect(sent.status == 0, "\(sent.error)")
         }
-        let status = try station.run(["status", "--json"]).output
+        let status = try station.run(["status", "-o", "json"]).output
         #expect(Self.number("removed", status) > 0)
         #expect(try station.run(["losses"]).status == 0)
         // What is left, and what was removed, is all that was sent.
@@ -93,7 +93,7 @@ struct FullDiskTests {
             return station.agentSaid.contains("retrying every second")
         }
         #expect(isTold, "\(station.agentSaid)")
-        let status = try station.run(["status", "--json"]).output
+        let status = try station.run(["status", "-o", "json"]).output
         #expect(status.contains("commits fail"))
         let stored = try station.run(["query", "-n", "all", "--peer", "second", "-o", "json"])
         #expect(stored.output.split(separator: "\n").count < 5000)

@@ -12,13 +12,22 @@ struct Ballast {
 
     var bytes: Int64 { Files.size(path) }
 
-    /// Makes it where it is missing and twice its size is free; true if it is there.
-    func make() -> Bool {
-        if bytes >= Int64(Limits.ballastBytes) { return true }
-        guard let disk = try? DiskSpace(at: Files.parent(of: path)),
-            disk.free >= 2 * UInt64(Limits.ballastBytes) + disk.total / 20
-        else { return false }
-        return (try? Files.reserve(path, bytes: Int64(Limits.ballastBytes))) != nil
+    /// What is to be free for it to be made: nothing, if it is there.
+    func missing(on disk: DiskSpace) -> UInt64 {
+        bytes > 0 ? 0 : Self.size(on: disk)
+    }
+
+    /// Makes it where it is missing and there is room beside what is to stay free.
+    func make(beside reserve: UInt64) {
+        guard let disk = try? DiskSpace(at: Files.parent(of: path)), bytes == 0 else { return }
+        let size = Self.size(on: disk)
+        guard disk.free >= size + reserve else { return }
+        try? Files.reserve(path, bytes: Int64(size))
+    }
+
+    /// A fiftieth of a small file system.
+    private static func size(on disk: DiskSpace) -> UInt64 {
+        min(UInt64(Limits.ballastBytes), max(256 << 10, disk.total / 50))
     }
 
     /// Gives its room back.

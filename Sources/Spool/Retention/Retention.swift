@@ -91,7 +91,11 @@ package struct Retention: ~Copyable {
     ///   - now: CLOCK_REALTIME, ns since 1970.
     ///   - isFull: true where a commit found no room: the ballast is given back first.
     package mutating func run(now: Int64, isFull: Bool = false) throws -> Outcome {
-        if isFull { ballast.release() }
+        if isFull {
+            ballast.release()
+            // The log is often the largest file; what is in it has its place in hot.db.
+            _ = try? database.checkpoint(.truncate)
+        }
         let disk = try DiskSpace(at: directory)
         let plan = try Self.plan(directory, database, disk, rules, now: now)
         var spans: [RemovedSpan] = []
@@ -109,7 +113,7 @@ package struct Retention: ~Copyable {
         }
         try removeBatches(plan.removals, now, &spans)
         try shrink()
-        _ = ballast.make()
+        ballast.make(beside: rules.free(on: disk))
         hook(.done)
         let after = try DiskSpace(at: directory)
         return Outcome(
@@ -198,10 +202,12 @@ package struct Retention: ~Copyable {
                 )
             )
         }
+        var room = disk
+        room.free -= min(room.free, Ballast(spool: directory).missing(on: disk))
         return RetentionPlan(
             pieces,
             bytes: bytes(directory),
-            disk: disk,
+            disk: room,
             rules: rules,
             now: now
         )

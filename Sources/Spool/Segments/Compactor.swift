@@ -56,6 +56,8 @@ public final class Compactor: Sendable {
         }
 
         var mustStop: Bool { isStopping.load(ordering: .acquiring) }
+        /// Compaction must end: for good, or for retention to make room.
+        var mustYield: Bool { mustStop || isFull.load(ordering: .relaxed) }
     }
 
     /// How long it waits after a failure, ns.
@@ -150,11 +152,11 @@ public final class Compactor: Sendable {
             var compaction = try Compaction(
                 directory: watch.directory,
                 limits: watch.limits,
-                shouldStop: { shared.mustStop }
+                shouldStop: { shared.mustYield }
             )
             let strays = compaction.strays.count
             var isOld = watch.isOld
-            while !shared.mustStop, let made = try compaction.step(isOld: isOld) {
+            while !shared.mustYield, let made = try compaction.step(isOld: isOld) {
                 isOld = false
                 shared.figures.withLock { $0.add(made) }
             }
@@ -165,7 +167,7 @@ public final class Compactor: Sendable {
             }
         } catch {
             let failure = SpoolError("compact spool", watch.directory, error)
-            if shared.mustStop { return }
+            if shared.mustYield { return }
             shared.figures.withLock { $0.failure = "\(failure)" }
             let end = Clock.system.boot() + pause
             while !shared.mustStop, !shared.isFull.load(ordering: .relaxed),
