@@ -42,6 +42,7 @@ enum LimitsTable {
         ("spool_bytes_least", Limits.spoolBytesLeast),
         ("spool_bytes_most", Limits.spoolBytesMost),
         ("disk_reserve", Limits.diskReserve),
+        ("disk_reserve_least", Limits.diskReserveLeast),
         ("ballast_bytes", UInt64(Limits.ballastBytes)),
         ("retention_interval_ns", Limits.retentionInterval),
         ("hot_pages_free_max", UInt64(Limits.hotPagesFreeMax)),

@@ -76,11 +76,14 @@ public final class Checkpointer: Sendable {
         var gauge = LogGauge(directory: directory)
         while !shared.isStopping.load(ordering: .acquiring) {
             bell.wait()
-            guard gauge.grown() >= Int64(Limits.checkpointBytes) else { continue }
+            let free = (try? DiskSpace(at: directory).free).map { Int64(clamping: $0) } ?? .max
+            guard gauge.grown() >= min(Int64(Limits.checkpointBytes), free / 4) else { continue }
             // Short of descriptors at first, perhaps.
             if database == nil { database = try? open(directory) }
             // A failure (a full disk, say) shows in the log's size and is tried again later.
-            let isLarge = Files.size(Schema.log(directory)) > Int64(Limits.walBytesMax)
+            // Copying the log can make hot.db larger by as much: there must be room for that.
+            let size = Files.size(Schema.log(directory))
+            let isLarge = size > Int64(Limits.walBytesMax) || size > free / 2
             let result = try? database?.checkpoint(isLarge ? .truncate : .passive)
             gauge.mark()
             shared.passes.add(1, ordering: .relaxed)

@@ -74,6 +74,17 @@ public struct SpoolWriter: ~Copyable {
     /// - Throws: `.full` and others; then nothing of it is stored, and it can be tried again.
     public mutating func commit(_ commit: SpoolCommit) throws(SpoolError) -> ClosedRange<UInt64>? {
         let first = nextStore
+        if let disk = try? DiskSpace(at: directory),
+            disk.free < RetentionRules.leastFree(on: disk)
+        {
+            throw SpoolError(
+                operation: "append to spool",
+                subject: directory,
+                cause: "the disk has \(disk.free) bytes left",
+                hint: "free some space; nothing of this batch was stored",
+                kind: .full
+            )
+        }
         do {
             try begin.run()
             try write(commit)

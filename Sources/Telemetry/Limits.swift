@@ -82,8 +82,11 @@ public enum Limits {
     public static let spoolBytesLeast: UInt64 = 64 << 20
     /// The spool: what it may take at the most, where that part is larger.
     public static let spoolBytesMost: UInt64 = 4 << 30
-    /// The spool: what stays free on its file system for others, or a twentieth of a small one.
+    /// The spool: what stays free on its file system for others, or an eighth of a small one.
     public static let diskReserve: UInt64 = 64 << 20
+    /// The spool: with less than this free, or a sixteenth of a small file system, nothing is
+    /// committed: making room takes some.
+    public static let diskReserveLeast: UInt64 = 8 << 20
     /// The spool: a file that is given back when the disk is full, so that removing can begin.
     public static let ballastBytes = 8 << 20
     /// The spool: how often it is looked at whether records are to be removed.

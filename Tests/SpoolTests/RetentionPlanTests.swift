@@ -86,7 +86,7 @@ import Testing
         #expect(isSame(plan(rules), [(5, .records)]))
         var tight = RetentionRules()
         tight.free = 10_000
-        let free = DiskSpace(total: 1 << 30, free: 8_100)
+        let free = DiskSpace(total: 80_000, free: 8_100)
         #expect(isSame(plan(tight, disk: free), [(2, .disk)]))
         tight.age = 3_000_000_000
         #expect(isSame(plan(tight, disk: free, now: 4_500_000_000), [(1, .age), (1, .disk)]))
@@ -98,7 +98,7 @@ import Testing
             rules.bytes(on: DiskSpace(total: total, free: total)) >> 20
         }
         #expect([most(24 << 20), most(8 << 30), most(1 << 40)] == [64, 819, 4096])
-        #expect(rules.free(on: DiskSpace(total: 24 << 20, free: 0)) == (24 << 20) / 20)
+        #expect(rules.free(on: DiskSpace(total: 24 << 20, free: 0)) == (24 << 20) / 8)
         #expect(rules.free(on: DiskSpace(total: 1 << 40, free: 0)) == 64 << 20)
     }
 }

@@ -94,7 +94,7 @@ import Testing
         var writer = try fixture.writer()
         var dice = Dice(state: 3)
         let text = (0..<200_000).map { _ in String(UInt64.random(in: 0 ... .max, using: &dice)) }
-        for number in 1...20 {
+        for number in 1...40 {
             let payload = #"{"t":"\#(text.shuffled(using: &dice).joined())"}"#
             let one = record(UInt64(number), at: Int64(number), payload: payload)
             _ = try writer.commit(SpoolCommit(records: .init([one])))

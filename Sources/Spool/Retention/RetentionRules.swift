@@ -13,7 +13,7 @@ public struct RetentionRules: Equatable, Sendable {
     /// Records of both tiers.
     public var records: UInt64?
     /// Bytes of the file system that stay free; nil for `Limits.diskReserve`, and of a small file
-    /// system a twentieth.
+    /// system an eighth. Twice what a commit needs stays free in any case.
     public var free: UInt64?
     /// What is true of some peers and kinds only.
     public var streams: [StreamRule] = []
@@ -30,7 +30,12 @@ public struct RetentionRules: Equatable, Sendable {
 
     /// The bytes that stay free where nobody has said how many.
     func free(on disk: DiskSpace) -> UInt64 {
-        free ?? min(Limits.diskReserve, disk.total / 20)
+        max(free ?? min(Limits.diskReserve, disk.total / 8), 2 * Self.leastFree(on: disk))
+    }
+
+    /// With less than this free nothing is committed.
+    static func leastFree(on disk: DiskSpace) -> UInt64 {
+        min(Limits.diskReserveLeast, disk.total / 16)
     }
 }
 
