@@ -12,8 +12,10 @@ public struct RetentionRules: Equatable, Sendable {
     public var bytes: UInt64?
     /// Records of both tiers.
     public var records: UInt64?
-    /// Bytes of the file system that stay free; nil for `Limits.diskReserve`, and of a small file
-    /// system an eighth. Twice what a commit needs stays free in any case.
+    /// Bytes of the file system that stay free.
+    ///
+    /// Nil for `Limits.diskReserve`, and of a small file system an eighth. Twice what a commit
+    /// needs stays free in any case.
     public var free: UInt64?
     /// What is true of some peers and kinds only.
     public var streams: [StreamRule] = []
