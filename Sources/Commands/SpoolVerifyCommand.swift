@@ -4,10 +4,12 @@ internal import Spool
 
 /// `intel spool verify`: reads every byte of the spool and names what is damaged.
 enum SpoolVerifyCommand {
+    static let deep = Flag("deep", help: "put every payload together, too: twice the time")
+
     static let definition = Command(
         "spool verify",
         summary: "read every byte of the spool, and name what is damaged",
-        flags: [.json, .quiet, .spool],
+        flags: [deep, .json, .quiet, .spool],
         notes: [
             "Can be run beside the agent: what is moved meanwhile is no damage.",
             "Exit status: 0 all is sound, 2 error, 3 something is damaged, 4 not allowed.",
@@ -21,8 +23,9 @@ enum SpoolVerifyCommand {
         _ = try SpoolDoor.open(folder)
         let line = ProgressLine.onTerminal(arguments)
         let start = Clock.system.boot()
+        let verifier = Verifier(directory: folder, isDeep: arguments.has(deep))
         let found = try reading { () throws(SpoolError) in
-            try Verifier(directory: folder).run { line.show(progress($0, $1)) }
+            try verifier.run { line.show(progress($0, $1)) }
         }
         let took = max(1, Clock.system.boot() - start)
         line.finish()

@@ -29,7 +29,12 @@ import Testing
     func sound() throws {
         let (fixture, records) = try Self.filled()
         for threads in [1, 2, 5] {
-            let found = try Verifier(directory: fixture.directory, threads: threads).run()
+            let verifier = Verifier(
+                directory: fixture.directory,
+                threads: threads,
+                isDeep: threads == 2
+            )
+            let found = try verifier.run()
             #expect(found.damages == [])
             #expect(found.records == UInt64(records.count))
             #expect(found.rawBytes == records.reduce(0) { $0 + UInt64($1.payload.count) })

@@ -69,7 +69,7 @@ extension SalvageJob {
         if !streams.isEmpty {
             try segment.insert(streams: streams, out)
             var found = Verification()
-            let check = SegmentCheck(segment, catalog, cold)
+            let check = SegmentCheck(segment, catalog, cold, isDeep: true)
             if (try? check.run(path, out, &found, didRead: { _ in })) != nil, found.isSound {
                 try Files.copy(path, to: to.temporary)
                 try Files.rename(to.temporary, to: to.file(segment.name))

@@ -8,10 +8,16 @@ struct VerifyWorker: ~Copyable {
     private var reader: SpoolReader
     private let catalog: Catalog
     private let board: VerifyBoard
+    private let isDeep: Bool
     private let find: Statement
     private var found = Verification()
 
-    init(_ directory: String, _ catalog: Catalog, _ board: VerifyBoard) throws {
+    init(
+        _ directory: String,
+        _ catalog: Catalog,
+        _ board: VerifyBoard,
+        isDeep: Bool
+    ) throws {
         let reader = try SpoolReader(directory: directory)
         find = try reader.database.prepare(
             "SELECT \(BatchRow.columns), crc, data FROM batch WHERE id = ?"
@@ -19,6 +25,7 @@ struct VerifyWorker: ~Copyable {
         self.reader = reader
         self.catalog = catalog
         self.board = board
+        self.isDeep = isDeep
     }
 
     /// Does jobs until there are none.
@@ -158,7 +165,7 @@ struct VerifyWorker: ~Copyable {
         var one = Verification()
         var read = 0
         do {
-            let checked = SegmentCheck(segment, catalog, reader.cold)
+            let checked = SegmentCheck(segment, catalog, reader.cold, isDeep: isDeep)
             try checked.run(reader.segments.file(segment.name), reader.database, &one) {
                 read += $0
                 board.add(read: $0)
