@@ -37,6 +37,7 @@ final class SpoolThread: Sendable {
     private let figuresBox = Mutex(Figures())
     private let mustGiveUp = Atomic<Bool>(false)
     private let thread = Mutex<OwnedThread?>(nil)
+    private let compactor = Mutex<Compactor?>(nil)
 
     /// Opens the spool on a new thread; returns once it is open.
     func start(
@@ -51,6 +52,7 @@ final class SpoolThread: Sendable {
                 var writer = try SpoolWriter(directory: directory, durability: durability)
                 let checkpointer = try Checkpointer(directory: directory)
                 let compactor = try Compactor(directory: directory, limits: compaction)
+                self.compactor.withLock { $0 = compactor }
                 _ = opened.trySend(nil)
                 run(&writer, checkpointer, compactor, completed)
                 // The writer is the last to close the spool.
@@ -78,7 +80,11 @@ final class SpoolThread: Sendable {
     }
 
     /// What the thread has done so far.
-    var figures: Figures { figuresBox.withLock { $0 } }
+    var figures: Figures {
+        var figures = figuresBox.withLock { $0 }
+        if let compactor = compactor.withLock({ $0 }) { figures.compaction = compactor.figures }
+        return figures
+    }
 
     /// Writes what is in the mailbox and ends; a commit that fails is given up.
     func stop() {
@@ -102,8 +108,6 @@ final class SpoolThread: Sendable {
             checkpointer.nudge()
             let records = consignment.commit.records
             compactor.nudge(bytes: records.payloadBytes, records: records.count)
-            let compaction = compactor.figures
-            figuresBox.withLock { $0.compaction = compaction }
             done.withLock { $0.append(consignment) }
             completed.ring()
         }

@@ -37,12 +37,14 @@ import Testing
         #expect(bench.turn { centers.allSatisfy { $0.messenger.statistics.waiting == 0 } })
         for center in centers { center.stop() }
         #expect(bench.turn { bench.collector.peerCount == 0 })
-        #expect(eventually { bench.spool.figures.compaction.failure == nil })
+        // It has the lowest priority: a machine that is busy makes it wait.
+        #expect(eventually { bench.spool.figures.compaction.segments > 1 })
+        #expect(bench.spool.figures.compaction.failure == nil)
         bench.finish()
 
         var reader = try SpoolReader(directory: directory)
         let summary = try reader.summary()
-        #expect(summary.segments > 1 && summary.coldRecords > 0)
+        #expect(summary.segments > 0 && summary.coldRecords > 0)
         var seen: [String: [UInt64]] = [:]
         var stores: [UInt64] = []
         let report = try reader.forEach(Query(peers: [Glob("one"), Glob("two")])) { view in

@@ -10,7 +10,7 @@ import Testing
         ["query", "-o", "json"], ["query", "-r"], ["query", "-n", "37"],
         ["query", "-n", "5", "-r"],
         ["query", "-g", "rare", "-o", "cat"], ["query", "-g", "rare", "-w"],
-        ["query", "--count", "-g", "rare 3"], ["query", "--count", "-k", "line"],
+        ["query", "--count", "-g", "rare 3"], ["query", "--count", "--kind", "line"],
         ["query", "--since", "@1796000010", "--until", "@1796000200", "-p", "err"],
         ["query", "--peer", "p3", "-o", "json"], ["export"], ["export", "--format", "ndjson"],
         ["export", "-n", "100"], ["peers"], ["peers", "-o", "json"], ["losses"],
