@@ -4,7 +4,7 @@ internal import Spool
 
 /// `intel spool verify`: reads every byte of the spool and names what is damaged.
 enum SpoolVerifyCommand {
-    static let deep = Flag("deep", help: "put every payload together, too: twice the time")
+    static let deep = Flag("deep", help: "put every payload together, too; four times as long")
 
     static let definition = Command(
         "spool verify",

@@ -22,7 +22,7 @@ public struct Verifier {
     ///   - threads: how many read at the same time; nil for one a processor.
     ///   - isDeep: true to put every payload together too, and compare it with its checksum. That
     ///     was done before a segment was published, and the bytes have checksums of their own: it
-    ///     finds what those do not, faults of the program, and takes about twice as long.
+    ///     finds what those do not, faults of the program, and takes some four times as long.
     public init(directory: String, threads: Int? = nil, isDeep: Bool = false) {
         self.directory = directory
         self.isDeep = isDeep
