@@ -122,6 +122,9 @@ import Testing
         let saved = try records(folder)
         #expect(outcome.records == UInt64(saved.count))
         check(saved, expected, outcome)
+        // Whatever is lost is told of, in records where that is known.
+        let lost = UInt64(expected.count - saved.count)
+        #expect(lost == outcome.lostRecords || lost > 0 && outcome.lostBatches > 0)
         // Segments are in files of their own.
         let segments = outcome.wholeSegments + outcome.mendedSegments
         #expect(segments == UInt64(fixture.segmentNames.count))

@@ -191,8 +191,40 @@ struct SalvageJob: ~Copyable {
             }
         }
         outcome.hotBatches = UInt64(known.count)
+        if !isWhole { try findGaps(&missing) }
         for (id, lost) in missing.sorted(by: { $0.key < $1.key }) {
             outcome.lose(BatchName(id: id), records: lost.records, lost.cause)
+        }
+    }
+
+    /// Adds batches that must have been between those that were saved: numbers of batches and of
+    /// records follow each other in the hot tier.
+    private func findGaps(_ missing: inout [Int64: (records: Int, cause: String)]) throws {
+        let list = try out.prepare(
+            """
+            SELECT max(hi), max(last_store), 0 FROM segment HAVING count(*) > 0 UNION ALL
+            SELECT * FROM (SELECT id, first_store + n - 1, n FROM batch ORDER BY id)
+            """
+        )
+        var last: (id: Int64, store: Int64)?
+        while try list.step() {
+            let (id, store, count) = (list.integer(0), list.integer(1), list.integer(2))
+            if let last, id > last.id + 1, id - last.id < SpoolLimits.salvageBatches {
+                let between = last.id + 1..<id
+                let unknown = between.filter { missing[$0] == nil }
+                let told = between.reduce(0) { $0 + (missing[$1]?.records ?? 0) }
+                let lost = Int(clamping: store - count - last.store) - told
+                for (index, id) in unknown.enumerated() {
+                    missing[id] = (index == 0 ? max(0, lost) : 0, "it is nowhere to be found")
+                }
+            }
+            last = (max(id, last?.id ?? 0), max(store, last?.store ?? 0))
+        }
+        guard let last, let end = source?.lastBatch, end > last.id,
+            end - last.id < SpoolLimits.salvageBatches
+        else { return }
+        for id in last.id + 1...end where missing[id] == nil {
+            missing[id] = (0, "it is nowhere to be found")
         }
     }
 
