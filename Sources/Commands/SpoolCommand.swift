@@ -4,6 +4,7 @@ enum SpoolCommand {
         SpoolVerifyCommand.definition,
         SpoolUsageCommand.definition,
         SpoolBackupCommand.definition,
+        SpoolPruneCommand.definition,
         SpoolSalvageCommand.definition,
     ]
 
