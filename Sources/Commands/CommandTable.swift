@@ -13,13 +13,23 @@ enum CommandTable {
         ExportCommand.definition,
         LossesCommand.definition,
         StatusCommand.definition,
+        SpoolCommand.definition,
         NotifyCommand.definition,
         HelpCommand.definition,
     ]
 
-    /// The command of this name.
+    /// The command of this name; that of two words for a part of `intel spool`.
     static func command(_ name: String) -> Command? {
-        all.first { $0.name == name }
+        (all + SpoolCommand.parts).first { $0.name == name }
+    }
+
+    /// The command that arguments begin with, and how many words its name has.
+    static func command(_ arguments: [String]) -> (command: Command, words: Int)? {
+        for words in [2, 1] where arguments.count >= words {
+            let name = arguments[..<words].joined(separator: " ")
+            if let command = command(name) { return (command, words) }
+        }
+        return nil
     }
 }
 
@@ -69,6 +79,7 @@ extension Flag {
     static let reverse = Flag("reverse", short: "r", help: "newest first")
     static let utc = Flag("utc", help: "times in UTC, also those of --since and --until")
     static let quiet = Flag("quiet", short: "q", help: "no notes on stderr")
+    static let json = Flag("json", help: "the result as one JSON object")
     static let noPager = Flag("no-pager", help: "accepted; output is never paged")
     static let tableOutput = Flag(
         "output",

@@ -4,14 +4,15 @@ enum HelpCommand {
         "help",
         summary: "this overview, or a command's flags",
         operands: "[COMMAND]",
-        operandsMax: 1,
+        operandsMax: 2,
         run: run
     )
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
-        guard let name = arguments.operands.first else {
+        guard !arguments.operands.isEmpty else {
             return try arguments.answer(HelpText.overview + "\n")
         }
+        let name = arguments.operands.joined(separator: " ")
         guard let command = CommandTable.command(name) else {
             throw CommandError("no command '\(name)'", hint: "see 'intel help'")
         }

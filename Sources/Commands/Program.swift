@@ -43,12 +43,12 @@ public enum Program {
         case "--help", "-h": return try overall.answer(HelpText.overview + "\n")
         default: break
         }
-        guard let command = CommandTable.command(name) else {
+        guard let (command, words) = CommandTable.command(arguments) else {
             let near = Spelling.nearest(name, among: CommandTable.all.map(\.name))
             let guess = near.map { "did you mean 'intel \($0)'? " } ?? ""
             throw CommandError("unknown command '\(name)'", hint: guess + "see 'intel help'")
         }
-        let rest = Array(arguments.dropFirst())
+        let rest = Array(arguments.dropFirst(words))
         var parsed = try ArgumentParser.parse(command, rest)
         parsed.output = output
         if parsed.has(ArgumentParser.help) {

@@ -44,10 +44,15 @@ final class ProgressLine {
 
     /// Draws it anew, if it is time and something has changed.
     func show(sent: UInt64, stored: UInt64) {
+        show(text(sent: sent, stored: stored))
+    }
+
+    /// Draws a text, if it is time and it is another one.
+    func show(_ made: @autoclosure () -> String) {
         guard isOn else { return }
         let now = clock.boot()
         guard now >= next else { return }
-        let text = text(sent: sent, stored: stored)
+        let text = made()
         guard text != drawn else { return }
         draw(text)
         next = now + Self.pause
@@ -61,10 +66,15 @@ final class ProgressLine {
 
     /// Ends it: nothing of it stands in the way of what is printed next.
     func finish(sent: UInt64, stored: UInt64) {
+        finish(text(sent: sent, stored: stored))
+    }
+
+    /// Ends it; a standing one with this text.
+    func finish(_ last: @autoclosure () -> String = "") {
         switch mode {
         case .off: break
         case .passing: if !drawn.isEmpty { write(Self.clear) }
-        case .standing: write(Self.clear + text(sent: sent, stored: stored) + "\n")
+        case .standing: write(Self.clear + last() + "\n")
         }
         drawn = ""
         next = .max

@@ -22,7 +22,7 @@ enum RetentionFlags {
     static let free = Flag(
         "keep-free",
         "SIZE",
-        help: "what stays free on the disk; default: 64M, of a small one a twentieth"
+        help: "what stays free on the disk; default: 64M, of a small one an eighth"
     )
     static let all = [age, size, records, free]
 

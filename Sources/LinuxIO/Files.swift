@@ -117,6 +117,22 @@ public enum Files {
         rmdir(path)
     }
 
+    /// Bytes of all plain files in a folder and those below it; links are not followed.
+    public static func treeSize(_ path: String) -> UInt64 {
+        var total: UInt64 = 0
+        for name in names(in: path) {
+            let child = path + "/" + name
+            var info = stat()
+            guard lstat(child, &info) == 0 else { continue }
+            switch info.st_mode & S_IFMT {
+            case S_IFDIR: total += treeSize(child)
+            case S_IFREG: total += UInt64(max(0, info.st_size))
+            default: continue
+            }
+        }
+        return total
+    }
+
     /// Renames over whatever has the new name.
     public static func rename(_ old: String, to new: String) throws(SystemError) {
         guard Glibc.rename(old, new) == 0 else { throw SystemError("rename to '\(new)'", old) }

@@ -26,6 +26,8 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
     public var isFull: Bool { primary == SQLITE_FULL }
     /// True where the file is damaged or no database (SQLITE_CORRUPT, SQLITE_NOTADB).
     public var isDamaged: Bool { primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB }
+    /// True where the disk does not give its bytes (SQLITE_IOERR).
+    public var isUnreadable: Bool { primary == SQLITE_IOERR }
     /// True where the file cannot be opened (SQLITE_CANTOPEN).
     public var isCannotOpen: Bool { primary == SQLITE_CANTOPEN }
     /// True where rights are missing (SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH).

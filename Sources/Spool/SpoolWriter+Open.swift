@@ -55,6 +55,8 @@ extension SpoolWriter {
         try Schema.settleWriter(database, durability)
         if try Schema.check(database, directory) {
             try Schema.migrate(database)
+            // A file that was copied by SQL, such as a backup's, has lost it.
+            try database.execute("PRAGMA journal_mode=WAL")
         } else {
             try Schema.make(database)
         }

@@ -8,7 +8,7 @@ final class SegmentFile {
     /// The file's name in the folder of segments.
     let name: String
     let path: String
-    private let database: Database
+    let database: Database
     private let find: Statement
 
     /// Opens the file at `path`.

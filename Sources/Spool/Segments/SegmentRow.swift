@@ -40,10 +40,15 @@ struct SegmentRow: Equatable {
 
     /// Puts the segment on the list of hot.db.
     func insert(_ groups: [BatchGroup], _ database: borrowing Database) throws(SQLiteError) {
+        try insert(streams: row.streams(groups), database)
+    }
+
+    /// Puts it there with the bytes of its groups.
+    func insert(streams: [UInt8], _ database: borrowing Database) throws(SQLiteError) {
         let add = try database.prepare(
             "INSERT INTO segment(\(Self.columns)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
         )
-        try row.bindCold(add, row.streams(groups))
+        try row.bindCold(add, streams)
         try add.bind(11, hi)
         try add.bind(12, Int64(batches))
         try add.bind(13, bytes)
