@@ -50,12 +50,14 @@ enum SpoolPruneCommand {
     static func text(_ outcome: Retention.Outcome, isDry: Bool) -> String {
         if outcome.removed.isEmpty { return "nothing to remove\n" }
         var lines = ""
+        let verb = isDry ? "would remove" : "removed"
         for span in outcome.removed {
-            lines +=
-                "\(isDry ? "would remove" : "removed") \(FigureText.grouped(span.records)) records, "
-                + "\(FigureText.bytes(span.bytes)) (\(span.reason.rawValue)): "
-                + "\(FigureText.stamp(span.times.lowerBound)) to "
-                + "\(FigureText.stamp(span.times.upperBound))\n"
+            let records = FigureText.grouped(span.records)
+            let bytes = FigureText.bytes(span.bytes)
+            let first = FigureText.stamp(span.times.lowerBound)
+            let last = FigureText.stamp(span.times.upperBound)
+            let why = span.reason.rawValue
+            lines += "\(verb) \(records) records, \(bytes) (\(why)): \(first) to \(last)\n"
         }
         return lines
     }
