@@ -17,8 +17,6 @@ public struct RetentionRules: Equatable, Sendable {
     /// Nil for `Limits.diskReserve`, and of a small file system an eighth. Twice what a commit
     /// needs stays free in any case.
     public var free: UInt64?
-    /// What is true of some peers and kinds only.
-    public var streams: [StreamRule] = []
 
     /// Only what protects the disk.
     public init() {}
@@ -41,26 +39,6 @@ public struct RetentionRules: Equatable, Sendable {
     }
 }
 
-/// Records of some peers and kinds that go sooner than the others.
-public struct StreamRule: Equatable, Sendable {
-    /// The peers: a pattern as that of `--peer`.
-    public var peer: String
-    /// The kinds: a pattern as that of `--kind`.
-    public var kind: String
-    /// Records older than this go, ns.
-    public var age: UInt64
-    /// The newest records of each peer and kind that stay however old they are, at the least.
-    public var keep: UInt64
-
-    /// A rule as given.
-    public init(peer: String, kind: String, age: UInt64, keep: UInt64 = 0) {
-        self.peer = peer
-        self.kind = kind
-        self.age = age
-        self.keep = keep
-    }
-}
-
 /// Why records were removed.
 public enum RemovalReason: String, Sendable, CaseIterable {
     /// Older than the age that is kept.
@@ -71,6 +49,4 @@ public enum RemovalReason: String, Sendable, CaseIterable {
     case records
     /// The file system was too full.
     case disk
-    /// A rule for its peer and kind.
-    case rule
 }
