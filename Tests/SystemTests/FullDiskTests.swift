@@ -40,7 +40,7 @@ struct FullDiskTests {
         return text
     }
 
-    @Test("the disk fills: the oldest records go, the newest come in, and the books are exact")
+    @Test("the disk fills: the oldest records go, the newest come in, and nothing is missing")
     func oldestGo() throws {
         guard let station = try Self.station(24 << 20) else { return }
         let spool = station.environment["INTEL_SPOOL"] ?? ""
