@@ -167,6 +167,8 @@ import Testing
         "SELECT count(*) FROM records('$.total') WHERE value = 'u5'",
         "SELECT id, length(payload) FROM records ORDER BY time LIMIT 70",
         "SELECT store FROM records WHERE text MATCH 'rare 3'",
+        "SELECT store FROM records WHERE word MATCH 'rare 3'",
+        "SELECT store FROM records WHERE word MATCH 'rar'",
     ]
 
     @Test("many batches that overlap, unpacked on two threads: the same answers")

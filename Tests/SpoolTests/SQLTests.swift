@@ -21,6 +21,7 @@ import Testing
             ("count(*) FROM records WHERE priority <= 3", "0:priority<="),
             ("payload FROM records WHERE seq = 5", "0:seq= payload"),
             ("count(*) FROM records WHERE text MATCH 'paid'", "0:text~"),
+            ("count(*) FROM records WHERE word MATCH 'paid'", "0:word~"),
             ("payload FROM records WHERE payload LIKE '%paid%'", "0:payload% payload"),
             ("payload FROM records WHERE store = 7", "0:store= payload"),
             ("payload FROM records WHERE rowid = 7", "0:store= payload"),
