@@ -51,6 +51,7 @@ extension Broker {
     private mutating func takeTurn(_ number: UInt64, _ client: Client, _ round: UInt64) {
         state.beginTurn()
         defer { client.line.add(Work.turn - state.workLeft, in: round) }
+        client.noteTurn(in: round)
         var served = 0
         while state.isUnfinished(number), client.outgoing.isEmpty {
             guard act(on: state.resume(number, now: clock.boot()), number, client) else { return }
@@ -70,7 +71,8 @@ extension Broker {
                 if served == 0 { flush() }
                 served += 1
             }
-            let isAll = came < client.framesPerCall
+            // After a single one the kernel is asked, with all the others, whether there is more.
+            let isAll = came < client.framesNext || client.framesNext == 1
             let each = max(1, (before - state.workLeft) / came)
             client.framesPerCall = max(1, min(Self.framesPerCall, Work.turn / each))
             if state.isUnfinished(number) { return lineUp(number, client) }
@@ -84,7 +86,7 @@ extension Broker {
     private mutating func receive(_ client: Client, _ number: UInt64) -> Int? {
         while true {
             do throws(SystemError) {
-                return try batch.receive(from: client.socket, most: client.framesPerCall)
+                return try batch.receive(from: client.socket, most: client.framesNext)
             } catch {
                 if client.isDeaf {
                     close(number, client)
@@ -150,6 +152,7 @@ extension Broker {
 
     /// Sends waiting events to whoever has room: at once to a few, to many when there is time.
     mutating func flush() {
+        if !state.hasDirty { return }
         let numbers = state.takeDirty()
         let isFew = numbers.count <= Self.sendsAtOnce
         for number in numbers {

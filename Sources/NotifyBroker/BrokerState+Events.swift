@@ -64,6 +64,9 @@ extension BrokerState {
         if subscription.suspensions == 0, subscription.pending != nil { enqueue(subscription) }
     }
 
+    /// True if connections have events waiting and were not taken since.
+    public var hasDirty: Bool { !dirty.isEmpty }
+
     /// The connections that have events waiting and were not taken since.
     ///
     /// Whoever takes them sends until `eventsFrame` gives nothing.

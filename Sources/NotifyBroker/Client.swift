@@ -21,6 +21,21 @@ final class Client {
     var isInOutbox = false
     /// Frames that one call receives: fewer from whoever sends large ones.
     var framesPerCall = Broker.framesPerCall
+    /// Frames that are likely to have come, and the round in which it had its last turn.
+    private var framesLikely = 1
+    private var lastRound: UInt64 = 0
+
+    /// How many frames the next call asks for.
+    ///
+    /// To ask for more than there are is a look in vain, so whoever spoke once is asked for one, and
+    /// whoever speaks round after round for more and more.
+    var framesNext: Int { min(framesPerCall, framesLikely) }
+
+    func noteTurn(in round: UInt64) {
+        let goesOn = lastRound &+ 1 >= round
+        framesLikely = goesOn ? min(Broker.framesPerCall, framesLikely * 2) : 1
+        lastRound = round
+    }
 
     init(_ socket: consuming PacketSocket, _ uid: UInt32, _ line: TurnQueue.Line) {
         self.socket = socket

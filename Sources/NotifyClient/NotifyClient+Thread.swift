@@ -24,9 +24,11 @@ extension NotifyClient {
                 let packet = try link.socket.receive(into: &buffer, waiting: true)
                 defer { for descriptor in packet.descriptors { Descriptor.close(descriptor) } }
                 if packet.count == 0 || packet.isTruncated { return }
-                let frame = Array(buffer[..<packet.count])
-                if !packet.descriptors.isEmpty { view.adopt(frame, packet.descriptors) }
-                handle(frame)
+                buffer.withUnsafeBytes { bytes in
+                    let frame = UnsafeRawBufferPointer(rebasing: bytes[..<packet.count])
+                    if !packet.descriptors.isEmpty { view.adopt(Array(frame), packet.descriptors) }
+                    handle(frame)
+                }
             } catch {
                 if !error.wouldBlock { return }
             }
@@ -34,22 +36,15 @@ extension NotifyClient {
     }
 
     /// One frame from the broker; what is not understood is passed over.
-    func handle(_ frame: [UInt8]) {
-        let events = frame.withUnsafeBytes { bytes -> [NotifyEvent] in
-            var reader = ByteReader(bytes)
-            guard let header = try? Frames.Header(from: &reader) else { return [] }
-            switch Frames.Kind(rawValue: header.kind) {
-            case .events:
-                var found: [NotifyEvent] = []
-                while let event = try? NotifyEvent(from: &reader) { found.append(event) }
-                return found
-            case .answer:
-                answer(header.serial, frame)
-                return []
-            default: return []
-            }
+    func handle(_ frame: UnsafeRawBufferPointer) {
+        var reader = ByteReader(frame)
+        guard let header = try? Frames.Header(from: &reader) else { return }
+        switch Frames.Kind(rawValue: header.kind) {
+        case .events:
+            while let event = try? NotifyEvent(from: &reader) { deliver(event) }
+        case .answer: answer(header.serial, Array(frame))
+        default: break
         }
-        for event in events { deliver(event) }
     }
 
     private func answer(_ serial: UInt32, _ frame: [UInt8]) {
@@ -255,7 +250,7 @@ extension NotifyClient {
             view.adopt(answer, descriptors)
             for descriptor in descriptors { Descriptor.close(descriptor) }
             if let results = RequestResult.read(answer, serial: .max) { return results }
-            handle(answer)
+            answer.withUnsafeBytes { handle($0) }
         }
         return nil
     }

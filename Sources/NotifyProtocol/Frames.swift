@@ -72,11 +72,11 @@ public enum Frames {
 
         /// Appends the header; `seal` puts the length in.
         public func append(to writer: inout ByteWriter) {
-            writer.u16(kind)
-            writer.u16(count)
-            writer.u32(length)
-            writer.u32(serial)
-            writer.u32(flags)
+            let fields = (
+                UInt64(kind) | UInt64(count) << 16 | UInt64(length) << 32,
+                UInt64(serial) | UInt64(flags) << 32
+            )
+            withUnsafeBytes(of: (fields.0.littleEndian, fields.1.littleEndian)) { writer.raw($0) }
         }
     }
 
