@@ -2,10 +2,10 @@
  *
  *     scan WORD FOLDER
  *
- * reads the blobs of all segments of the spool in FOLDER, unpacks their payload frames and looks for
- * WORD in what comes out with memmem, as it lies there: it rebuilds nothing, checks nothing, and its
- * answer is only right for words that no column cuts. Prints `N blobs, M found, T ms`, the best of
- * several rounds on one thread. The layout is that of docs/spool-format.md. */
+ * reads the blobs of all segments of the spool in FOLDER, unpacks their payload frames and looks
+ * for WORD in what comes out with memmem, as it lies there: it rebuilds and checks nothing, and
+ * its answer is only right for words that no column cuts. Prints `N blobs, M found, T ms`, the best
+ * of several rounds on one thread. The layout is that of docs/spool-format.md. */
 #define _GNU_SOURCE
 #include <glob.h>
 #include <sqlite3.h>
@@ -40,7 +40,7 @@ static uint64_t varint(const uint8_t **at, const uint8_t *end) {
     return 0;
 }
 
-/* The payload frame of a blob: after the magic, two bytes, two varints, two checksums, and frame 1. */
+/* The payload frame of a blob: after magic, two bytes, two varints, two checksums, and frame 1. */
 static const uint8_t *frame(const uint8_t *blob, const uint8_t *end) {
     if (end - blob < FIXED || memcmp(blob, "iSC1", 4) != 0) die("blob", "not one of ours");
     const uint8_t *at = blob + 6;

@@ -32,7 +32,7 @@ package enum CodecEntry {
     /// All that is read from a batch, in an order in which a reader would.
     private static func read(_ blob: [UInt8]) throws -> ColumnBatchDecoder.Payloads {
         let decoder = try ColumnBatchDecoder()
-        try blob.withUnsafeBytes { bytes throws(DamagedBatch) in try decoder.open(bytes) }
+        try blob.withUnsafeBytes { try decoder.open($0) }
         _ = try decoder.envelopes()
         for text in ["a", "from", "10.0.4", "\"k\":1"] {
             _ = try decoder.search(TextPattern(text))
@@ -99,7 +99,7 @@ package enum CodecEntry {
         var encoder = try ColumnBatchEncoder()
         let blob = try payloads.withUnsafeBytes { try encoder.encode(records[...], payloads: $0) }
         let decoder = try ColumnBatchDecoder()
-        try blob.withUnsafeBytes { bytes throws(DamagedBatch) in try decoder.open(bytes) }
+        try blob.withUnsafeBytes { try decoder.open($0) }
         let found = try decoder.payloads()
         guard found.bytes == payloads, found.ends == records.map(\.payload.upperBound) else {
             return "\(lines.count) payloads came back as others"
