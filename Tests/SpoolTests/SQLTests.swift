@@ -45,6 +45,25 @@ import Testing
         }
     }
 
+    @Test("sums over groups are the counts of records, and no batch is opened for them")
+    func groups() throws {
+        let (fixture, _) = try Fixture.mixed(300, size: 20, seed: 4)
+        let by = "peer, epoch, kind, level, pid, uid"
+        let counts = "SELECT \(by), count(*) FROM records GROUP BY \(by) ORDER BY \(by)"
+        let sums = "SELECT \(by), sum(records) FROM groups GROUP BY \(by) ORDER BY \(by)"
+        for isCold in [false, true] {
+            if isCold { try fixture.compact() }
+            var session = try fixture.session()
+            #expect(try session.rows(sums) == session.rows(counts))
+            let before = session.openedBatches
+            #expect(try session.rows("SELECT sum(records) FROM groups") == [[.integer(300)]])
+            #expect(session.openedBatches == before)
+            let kept = isCold ? "segment" : "batch"
+            let rest = "SELECT count(*) FROM groups WHERE \(kept) IS NULL"
+            #expect(try session.rows(rest) == [[.integer(0)]])
+        }
+    }
+
     @Test("what is pushed down opens fewer batches")
     func opensFewer() throws {
         let fixture = try Fixture()
