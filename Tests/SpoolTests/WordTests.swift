@@ -87,13 +87,9 @@ import Testing
         for payload in sample.payloads { payload.withUnsafeBytes { plain.add($0) } }
         // As compaction makes it: from what columns have of texts.
         var encoder = try ColumnBatchEncoder()
-        var quick = WordFilter()
-        try sample.bytes.withUnsafeBytes { bytes in
+        let quick = try sample.bytes.withUnsafeBytes { bytes in
             _ = try encoder.encode(sample.records[...], payloads: bytes)
-            let isKnown = encoder.forEachText { quick.addTokens($0) }
-            for payload in sample.payloads {
-                payload.withUnsafeBytes { quick.add($0, isKnown: isKnown) }
-            }
+            return WordFilter(encoder, sample.records, bytes)
         }
         let filters = [plain.encode(), quick.encode()]
         for _ in 0..<200 {
