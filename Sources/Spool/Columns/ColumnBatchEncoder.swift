@@ -17,8 +17,11 @@ package struct ColumnBatchEncoder: ~Copyable {
 
     /// An encoder of zstd level 9, the level of the cold tier.
     package init() throws {
-        zstd = try ZstdCompressor(level: SpoolLimits.coldLevel)
-        quick = try ZstdCompressor(level: SpoolLimits.level)
+        // Both made before either is kept: half of a noncopyable value cannot be given back.
+        let cold = try ZstdCompressor(level: SpoolLimits.coldLevel)
+        let hot = try ZstdCompressor(level: SpoolLimits.level)
+        zstd = cold
+        quick = hot
     }
 
     /// Packs records, whose payloads are ranges of `payloads`; at least one record.
