@@ -24,10 +24,10 @@ EXTENSION_FLAGS := -c release --product intel_spool --scratch-path .build/extens
 # Optimized; the checks for overflow and bounds are in a release too.
 FUZZ_FLAGS := -c release --sanitize=fuzzer --scratch-path .build/fuzz
 
-.PHONY: help run test check sanitize build library extension bench fuzz docs lint format packages clean
+.PHONY: help run test check sanitize build library extension bench bench-spool fuzz docs lint format packages clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
 run: build ## build and run: agent, bus and host telemetry, with a live line, until Ctrl-C
 	@packaging/run
@@ -71,9 +71,15 @@ bench: build .build/relay .build/calls ## the figures: bus, spool, size, memory,
 	@Benchmarks/run .build/release .build
 	@Benchmarks/flood .build/release
 
-fuzz: packages ## libFuzzer on the frames and on the broker, each for FUZZ_SECONDS (60)
+bench-spool: build .build/scan ## the spool beside RIVALS, a program, on CORPUS: see Benchmarks/spool
+	@test -n "$(CORPUS)" || { echo "make bench-spool CORPUS=FILE.ndjson [RIVALS=PROGRAM]" >&2; exit 2; }
+	PKG_CONFIG_PATH=$(CURDIR)/$(STATIC) $(SWIFT) build $(RELEASE) --product spool-load
+	@Benchmarks/spool $(CORPUS) $(if $(RIVALS),--rivals $(RIVALS))
+
+fuzz: packages ## libFuzzer on frames, broker and codec, each for FUZZ_SECONDS (60)
 	INTEL_FUZZ=1 $(SWIFT) build $(FUZZ_FLAGS) --product fuzz-frames
 	INTEL_FUZZ=1 $(SWIFT) build $(FUZZ_FLAGS) --product fuzz-broker
+	INTEL_FUZZ=1 $(SWIFT) build $(FUZZ_FLAGS) --product fuzz-codec
 	@Fuzz/run .build/fuzz/release
 
 docs: packages ## the documentation of Notify, in .build/docs/Notify.doccarchive; a warning fails
@@ -104,6 +110,10 @@ $(STATIC): packaging/link-archives | packages
 .build/relay: Benchmarks/relay.c | packages
 	@mkdir -p .build
 	gcc -O2 -Wall -Wextra -Werror -o $@ $<
+
+.build/scan: Benchmarks/scan.c | packages
+	@mkdir -p .build
+	gcc -O2 -Wall -Wextra -Werror -o $@ $< -lsqlite3 -lzstd
 
 .build/calls: Benchmarks/calls.c Sources/CNotify/include/notify.h library
 	gcc -O2 -Wall -Wextra -Werror -ISources/CNotify/include -o $@ $< -L.build/notify/release \

@@ -28,10 +28,14 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let fuzzers: [Target] =
     Context.environment["INTEL_FUZZ"] == nil
     ? []
-    : [("fuzz-frames", "Fuzz/Frames"), ("fuzz-broker", "Fuzz/Broker")].map { name, path in
+    : [
+        ("fuzz-frames", "FuzzEntries", "Fuzz/Frames"),
+        ("fuzz-broker", "FuzzEntries", "Fuzz/Broker"),
+        ("fuzz-codec", "FuzzSpool", "Fuzz/Codec"),
+    ].map { name, entries, path in
         .executableTarget(
             name: name,
-            dependencies: ["FuzzEntries"],
+            dependencies: [.byName(name: entries)],
             path: path,
             swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
         )
@@ -149,6 +153,12 @@ let package = Package(
             path: "Fuzz/Entries",
             swiftSettings: settings
         ),
+        .target(
+            name: "FuzzSpool",
+            dependencies: ["Spool", "Compression", "Telemetry", "Basics"],
+            path: "Fuzz/SpoolEntries",
+            swiftSettings: settings
+        ),
         tests("BasicsTests", ["Basics"]),
         tests("LinuxIOTests", ["LinuxIO", "Basics"]),
         tests("NotifyProtocolTests", ["NotifyProtocol", "LinuxIO", "Basics"]),
@@ -166,7 +176,10 @@ let package = Package(
         ),
         tests(
             "SpoolTests",
-            ["Spool", "SQLite", "Compression", "TestKit", "Telemetry", "LinuxIO", "Basics"]
+            [
+                "Spool", "SQLite", "Compression", "FuzzSpool", "TestKit", "Telemetry", "LinuxIO",
+                "Basics",
+            ]
         ),
         tests(
             "AgentTests",

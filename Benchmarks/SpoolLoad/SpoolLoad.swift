@@ -6,11 +6,12 @@ import Telemetry
 /// Fills a spool with a corpus, one `{"ts":µs,"peer":"…","kind":"…","body":…}` a line, for
 /// figures that need more records than the bus would bring in a minute.
 ///
-///     spool-load CORPUS FOLDER [--times N] [--compact] [--keep]
+///     spool-load CORPUS FOLDER [--times N] [--full] [--compact] [--keep]
 ///
 /// `--times` stores it N times, each later by the whole span; `--compact` moves it to the cold tier
 /// as it comes, with the agent's limits, and at the end all of it, unless `--keep` leaves the rest
-/// hot.
+/// hot. `--full` syncs each commit. It prints how many records a second were stored, from the text
+/// of the corpus in memory to the last commit, compaction not counted.
 @main
 struct SpoolLoad {
     static func main() throws {
@@ -22,22 +23,28 @@ struct SpoolLoad {
         }
         let compacts = take("--compact")
         let keeps = take("--keep")
+        let durability = take("--full") ? Durability.full : .normal
         var times = 1
         if let place = arguments.firstIndex(of: "--times"), place + 1 < arguments.count {
             times = Int(arguments[place + 1]) ?? 1
             arguments.removeSubrange(place...place + 1)
         }
         guard arguments.count == 2 else {
-            return StandardError.line("usage: spool-load CORPUS FOLDER [--times N] [--compact]")
+            return StandardError.line(
+                "usage: spool-load CORPUS FOLDER [--times N] [--full] [--compact] [--keep]"
+            )
         }
         let corpus = try Files.contents(arguments[0], limit: 4 << 30)
         var load = Load(
-            writer: try SpoolWriter(directory: arguments[1], durability: .normal),
+            writer: try SpoolWriter(directory: arguments[1], durability: durability),
             meter: CompactionMeter(directory: arguments[1])
         )
+        let start = Clock.system.boot()
         for round in 0..<times { try load.add(corpus, round: round, compacts: compacts) }
         try load.flush()
-        StandardError.line("\(load.total) records")
+        let seconds = Double(Clock.system.boot() - start) / 1e9 - load.compacting
+        print("\(load.total) records")
+        print("\(Int(Double(load.total) / max(1e-6, seconds))) records/s")
         if compacts, !keeps { try load.meter.compact(CompactionLimits(hotBytes: 0, keptBytes: 0)) }
         if compacts { load.meter.tell(records: load.total) }
     }
@@ -56,6 +63,8 @@ private struct Load: ~Copyable {
     private var span = (first: Int64.max, last: Int64.min)
     private var shift: Int64 = 0
     private var hotBytes = 0
+    /// Seconds that went into compaction.
+    private(set) var compacting = 0.0
 
     init(writer: consuming SpoolWriter, meter: CompactionMeter) {
         self.writer = writer
@@ -74,7 +83,9 @@ private struct Load: ~Copyable {
                 hotBytes += batch.payloadBytes
                 try flush()
                 guard compacts, hotBytes > CompactionLimits().hotBytes else { continue }
+                let start = Clock.system.boot()
                 try meter.compact(CompactionLimits())
+                compacting += Double(Clock.system.boot() - start) / 1e9
                 hotBytes = 0
             }
         }

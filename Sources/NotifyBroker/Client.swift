@@ -27,8 +27,8 @@ final class Client {
 
     /// How many frames the next call asks for.
     ///
-    /// To ask for more than there are is a look in vain, so whoever spoke once is asked for one, and
-    /// whoever speaks round after round for more and more.
+    /// To ask for more than there are is a look in vain: of whoever spoke once, one is asked for,
+    /// and of whoever speaks round after round more and more.
     var framesNext: Int { min(framesPerCall, framesLikely) }
 
     func noteTurn(in round: UInt64) {

@@ -60,6 +60,12 @@ public struct SpoolReader: ~Copyable {
     func groups(_ listed: Scan.Row) throws -> [BatchGroup]? {
         let row = listed.row
         if case .cold(let file) = listed.place { return try file.groups(row) }
+        if case .segment(let segment) = listed.place {
+            let find = try database.prepare("SELECT streams FROM segment WHERE name = ?")
+            try find.bind(1, segment.name)
+            guard try find.step() else { return nil }
+            return find.withBlob(0) { row.groups(from: $0) }
+        }
         defer { streams.reset() }
         try streams.bind(1, row.id)
         guard try streams.step() else { return nil }

@@ -80,6 +80,7 @@ import Testing
         "SELECT peer, count(*) FROM records WHERE time > '2026-11-30T04' GROUP BY peer ORDER BY 1",
         "SELECT a.store FROM records a JOIN records b ON a.store = b.store + 1 WHERE b.seq < 4",
         "SELECT sum(records), min(first_store), max(last_store), max(error) FROM batches",
+        "SELECT peer, kind, level, sum(records) FROM groups GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
         "SELECT * FROM peers", "SELECT * FROM losses",
     ]
 
@@ -167,6 +168,8 @@ import Testing
         "SELECT count(*) FROM records('$.total') WHERE value = 'u5'",
         "SELECT id, length(payload) FROM records ORDER BY time LIMIT 70",
         "SELECT store FROM records WHERE text MATCH 'rare 3'",
+        "SELECT store FROM records WHERE word MATCH 'rare 3'",
+        "SELECT store FROM records WHERE word MATCH 'rar'",
     ]
 
     @Test("many batches that overlap, unpacked on two threads: the same answers")

@@ -21,6 +21,7 @@ import Testing
             ("count(*) FROM records WHERE priority <= 3", "0:priority<="),
             ("payload FROM records WHERE seq = 5", "0:seq= payload"),
             ("count(*) FROM records WHERE text MATCH 'paid'", "0:text~"),
+            ("count(*) FROM records WHERE word MATCH 'paid'", "0:word~"),
             ("payload FROM records WHERE payload LIKE '%paid%'", "0:payload% payload"),
             ("payload FROM records WHERE store = 7", "0:store= payload"),
             ("payload FROM records WHERE rowid = 7", "0:store= payload"),
@@ -41,6 +42,25 @@ import Testing
             let words = Set(found.dropFirst(2).split(separator: " "))
             #expect(words == Set(expected.dropFirst(2).split(separator: " ")), "\(plan)")
             #expect(found.prefix(2) == expected.prefix(2), "\(plan)")
+        }
+    }
+
+    @Test("sums over groups are the counts of records, and no batch is opened for them")
+    func groups() throws {
+        let (fixture, _) = try Fixture.mixed(300, size: 20, seed: 4)
+        let by = "peer, epoch, kind, level, pid, uid"
+        let counts = "SELECT \(by), count(*) FROM records GROUP BY \(by) ORDER BY \(by)"
+        let sums = "SELECT \(by), sum(records) FROM groups GROUP BY \(by) ORDER BY \(by)"
+        for isCold in [false, true] {
+            if isCold { try fixture.compact() }
+            var session = try fixture.session()
+            #expect(try session.rows(sums) == session.rows(counts))
+            let before = session.openedBatches
+            #expect(try session.rows("SELECT sum(records) FROM groups") == [[.integer(300)]])
+            #expect(session.openedBatches == before)
+            let kept = isCold ? "segment" : "batch"
+            let rest = "SELECT count(*) FROM groups WHERE \(kept) IS NULL"
+            #expect(try session.rows(rest) == [[.integer(0)]])
         }
     }
 

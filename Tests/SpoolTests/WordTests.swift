@@ -35,8 +35,15 @@ import Testing
         let fixture = try spool()
         let query = Query(text: TextPattern(word, isWord: true))
         #expect(try fixture.records(query).map(\.envelope.sequence) == expected)
+        // In SQL: as part of a plan, and beside an OR, where SQLite asks for each row.
+        let wanted = "SELECT seq FROM records WHERE word MATCH '\(word)'"
+        for statement in [wanted, wanted + " OR peer || kind = 'none'"] {
+            let rows = try fixture.sql(statement).compactMap(\.first?.integer)
+            #expect(rows.sorted() == expected.map(Int64.init), "\(statement)")
+        }
         try fixture.compact()
         #expect(try fixture.records(query).map(\.envelope.sequence) == expected)
+        #expect(try fixture.sql(wanted).compactMap(\.first?.integer) == expected.map(Int64.init))
     }
 
     @Test("batches without the word stay packed, those with part of it too; substrings are found")
@@ -80,13 +87,9 @@ import Testing
         for payload in sample.payloads { payload.withUnsafeBytes { plain.add($0) } }
         // As compaction makes it: from what columns have of texts.
         var encoder = try ColumnBatchEncoder()
-        var quick = WordFilter()
-        try sample.bytes.withUnsafeBytes { bytes in
+        let quick = try sample.bytes.withUnsafeBytes { bytes in
             _ = try encoder.encode(sample.records[...], payloads: bytes)
-            let isKnown = encoder.forEachText { quick.addTokens($0) }
-            for payload in sample.payloads {
-                payload.withUnsafeBytes { quick.add($0, isKnown: isKnown) }
-            }
+            return WordFilter(encoder, sample.records, bytes)
         }
         let filters = [plain.encode(), quick.encode()]
         for _ in 0..<200 {

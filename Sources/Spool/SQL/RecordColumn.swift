@@ -5,8 +5,8 @@ enum RecordColumn: Int, CaseIterable {
     case time, peer, kind, level, seq, epoch, received, id, store, pid, uid, payload
     /// Hidden: a path into the payload, and the value there.
     case path, value
-    /// Hidden: the payload, to be searched with MATCH.
-    case text
+    /// Hidden: the payload, to be searched with MATCH for a text, or for one that stands alone.
+    case text, word
     /// Hidden: nanoseconds since 1970.
     case timeNS, receivedNS
     /// Hidden: the level's number, 0 to 7.
@@ -27,7 +27,7 @@ enum RecordColumn: Int, CaseIterable {
         case .seq, .epoch, .store, .pid, .uid: "INTEGER"
         // Values of any type, compared as they are; HIDDEN alone would make numbers of texts.
         case .value: "BLOB HIDDEN"
-        case .path, .text: "TEXT HIDDEN"
+        case .path, .text, .word: "TEXT HIDDEN"
         case .timeNS, .receivedNS, .priority: "INTEGER HIDDEN"
         }
     }
@@ -37,6 +37,10 @@ enum RecordColumn: Int, CaseIterable {
         let columns = allCases.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
         return "CREATE TABLE records(\(columns))"
     }
+
+    /// Stands before the payload in `word`, so that a MATCH that SQLite works out knows what it is
+    /// asked: no JSON begins with it.
+    static let wordMark: UInt8 = 1
 
     /// The column's bit in `VirtualRequest.columns`.
     var bit: UInt64 { 1 << UInt64(rawValue) }
@@ -52,7 +56,7 @@ enum RecordColumn: Int, CaseIterable {
     /// True for what needs the payload.
     var isOfPayload: Bool {
         switch self {
-        case .payload, .value, .text: true
+        case .payload, .value, .text, .word: true
         default: false
         }
     }

@@ -203,6 +203,8 @@ final class RecordCursor: VirtualCursor {
             } else {
                 result.set(text: record.payload)
             }
+        case .word:
+            ([RecordColumn.wordMark] + record.payload).withUnsafeBytes { result.set(text: $0) }
         case .path: result.setNull()
         case .value: result.set(request.path?.value(in: record.payload) ?? .null)
         case .timeNS: result.set(envelope.time)

@@ -74,6 +74,7 @@ struct RecordPlanner {
         case .text, .payload:
             let fits = kind == .glob || kind == .like || kind == .match
             return fits ? (column, kind) : nil
+        case .word: return kind == .match ? (column, kind) : nil
         case .path: return kind == .equal ? (column, kind) : nil
         case .value: return kind.isOrder && constraint.isBinary ? (column, kind) : nil
         case .received, .receivedNS, .pid, .uid: return nil
@@ -85,7 +86,7 @@ struct RecordPlanner {
         _ constraint: VirtualRequest.Constraint,
         _ test: RecordTest
     ) {
-        if test.column == .text || test.column == .payload {
+        if test.column == .text || test.column == .word || test.column == .payload {
             // A batch is searched for one text; SQLite looks for the others in what is found.
             if hasText { return }
             hasText = true
@@ -139,6 +140,9 @@ struct RecordPlanner {
             if test.kind == .equal { isSingle = true }
         case .id: share = 0
         case .text, .payload: share *= 0.02
+        case .word:
+            share *= 0.005
+            batchShare *= 0.2
         case .value: share *= test.kind == .equal ? 0.05 : 0.3
         default: break
         }

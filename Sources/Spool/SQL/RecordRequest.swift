@@ -61,6 +61,7 @@ struct RecordRequest {
             switch test.column {
             case .path: try take(path: value)
             case .text, .payload: take(text: value, test.kind)
+            case .word: query.text = TextPattern(SQLPattern.text(of: value), isWord: true)
             case .value: values.append(ValueTest(kind: test.kind, bound: value))
             case .time: if let text = value.text { times.narrow(test.kind, text) }
             case .timeNS: if let number = value.integer { times.narrow(test.kind, number) }

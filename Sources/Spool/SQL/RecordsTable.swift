@@ -26,8 +26,12 @@ final class RecordsTable: VirtualTable {
         guard name == "match" else { return nil }
         return { pattern, text in
             if pattern == .null || text == .null { return .null }
-            let wanted = TextPattern(SQLPattern.text(of: pattern))
-            let found = Array(SQLPattern.text(of: text).utf8).withUnsafeBytes { bytes in
+            let payload = Array(SQLPattern.text(of: text).utf8)
+            let wanted = TextPattern(
+                SQLPattern.text(of: pattern),
+                isWord: payload.first == RecordColumn.wordMark
+            )
+            let found = payload.withUnsafeBytes { bytes in
                 wanted.search(bytes, ends: [bytes.count])
             }
             return .integer(found == [true] ? 1 : 0)

@@ -105,8 +105,12 @@ final class SpoolSource {
 
     /// What the groups of a batch tell that a scan wants.
     func facts(_ row: Scan.Row, _ scan: borrowing Scan) throws -> [GroupFacts] {
-        let groups = try reader.groups(row) ?? []
-        return groups.compactMap { group in
+        try factsIfListed(row, scan) ?? []
+    }
+
+    /// The same; nil where a compaction has taken the row off the list.
+    func factsIfListed(_ row: Scan.Row, _ scan: borrowing Scan) throws -> [GroupFacts]? {
+        try reader.groups(row)?.compactMap { group in
             guard scan.catalog.wants(group, scan.query),
                 let sender = scan.catalog.senders[group.instance],
                 let stream = scan.catalog.streams[group.stream]

@@ -1,6 +1,7 @@
 internal import SQLite
+internal import Telemetry
 
-/// `batches` and `segments`: how the records are kept.
+/// `groups`, `batches` and `segments`: how the records are kept.
 enum StoreTables {
     /// One row a batch, damaged ones too; those of the cold tier have a segment.
     ///
@@ -70,6 +71,40 @@ enum StoreTables {
                 return rows
             }
         }
+    }
+
+    /// One row for what a hot batch, or a whole segment, has of one instance, kind and level.
+    ///
+    /// Counts are sums over it: hot.db lists it all, and no batch or segment is opened.
+    static func groups(_ source: SpoolSource) -> ListTable {
+        let columns: [ListTable.Column] = [
+            ("peer", "TEXT"), ("epoch", "INTEGER"), ("kind", "TEXT"), ("level", "TEXT"),
+            ("records", "INTEGER"), ("pid", "INTEGER"), ("uid", "INTEGER"), ("batch", "INTEGER"),
+            ("segment", "TEXT"), ("earliest", "TEXT"), ("latest", "TEXT"),
+        ]
+        return ListTable("groups", columns, count: { try source.figures().batches }) { _ in
+            try source.listing { scan in
+                var rows: [[SQLValue]] = []
+                for listed in scan.rows {
+                    guard let facts = try source.factsIfListed(listed, scan) else {
+                        throw Vanished()
+                    }
+                    rows += facts.map { group($0, listed) }
+                }
+                return rows
+            }
+        }
+    }
+
+    private static func group(_ facts: GroupFacts, _ listed: Scan.Row) -> [SQLValue] {
+        let segment = listed.name.segment
+        return [
+            .text(facts.instance.identifier), .unsigned(facts.instance.epoch), .text(facts.kind),
+            .text(Level(rawValue: facts.level)?.name ?? ""), .integer(Int64(facts.count)),
+            .integer(Int64(facts.pid)), .integer(Int64(facts.uid)),
+            segment == nil ? .integer(listed.row.id) : .null, segment.map { .text($0) } ?? .null,
+            BookTables.stamp(listed.row.time0), BookTables.stamp(listed.row.time1),
+        ]
     }
 
     private static func row(_ segment: SegmentRow, _ error: String?) -> [SQLValue] {

@@ -207,12 +207,7 @@ package struct Compaction: ~Copyable {
             let records = window.records(portion)
             let (data, words) = try window.payloads.withUnsafeBytes { payloads in
                 let data = try encoder.encode(records[...], payloads: payloads)
-                var words = WordFilter()
-                let isKnown = encoder.forEachText { words.addTokens($0) }
-                for record in records {
-                    let payload = UnsafeRawBufferPointer(rebasing: payloads[record.payload])
-                    words.add(payload, isKnown: isKnown)
-                }
+                let words = WordFilter(encoder, records, payloads)
                 return (data, words.encode())
             }
             try writer.add(records, data: data, words: words)

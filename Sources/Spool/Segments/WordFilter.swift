@@ -19,6 +19,23 @@ struct WordFilter {
     private var slots = [UInt64](repeating: 0, count: 1024)
     private var count = 0
 
+    /// A filter without words.
+    init() {}
+
+    /// The words of the batch that `encoder` packed last.
+    init(
+        _ encoder: borrowing ColumnBatchEncoder,
+        _ records: [ColumnRecord],
+        _ payloads: UnsafeRawBufferPointer
+    ) {
+        var isAll = true
+        let isKnown = encoder.forEachText { if !addTexts($0) { isAll = false } }
+        if isKnown, isAll { return }
+        for record in records {
+            add(UnsafeRawBufferPointer(rebasing: payloads[record.payload]), isKnown: isKnown)
+        }
+    }
+
     /// True for a word that filters know.
     static func covers(_ word: ArraySlice<UInt8>) -> Bool {
         word.count >= wordBytesMin && word.allSatisfy { ($0 | 0x20) &- 0x61 < 26 }
@@ -36,21 +53,37 @@ struct WordFilter {
         isTokenByte(byte) || byte == DigitPattern.marker
     }
 
-    /// Takes in the words of a payload.
+    /// Takes in the words of a payload, as it is and with its escapes resolved.
     ///
     /// - Parameter isKnown: true where the texts of its batch have been taken in.
     mutating func add(_ payload: UnsafeRawBufferPointer, isKnown: Bool = false) {
         if !isKnown { addTokens(payload) }
-        guard let base = payload.baseAddress,
-            MemorySearch.first(0x5c, in: base, count: payload.count) != nil
+        addResolved(payload)
+    }
+
+    /// Takes in the words of texts that payloads were cut into, digits taken out.
+    ///
+    /// - Returns: false where an escape has digits in it: what it stands for is not known here, and
+    ///   the payloads themselves are to be asked.
+    private mutating func addTexts(_ texts: UnsafeRawBufferPointer) -> Bool {
+        addTokens(texts)
+        guard Self.unicode.firstIndex(in: texts, from: 0) == nil else { return false }
+        addResolved(texts)
+        return true
+    }
+
+    private static let unicode = TextPattern("\\u")
+
+    private mutating func addResolved(_ text: UnsafeRawBufferPointer) {
+        guard let base = text.baseAddress,
+            MemorySearch.first(0x5c, in: base, count: text.count) != nil
         else { return }
         var plain: [UInt8] = []
-        TextPattern.resolve(payload, into: &plain)
+        TextPattern.resolve(text, into: &plain)
         plain.withUnsafeBytes { addTokens($0) }
     }
 
-    /// Takes in the words of any text.
-    mutating func addTokens(_ bytes: UnsafeRawBufferPointer) {
+    private mutating func addTokens(_ bytes: UnsafeRawBufferPointer) {
         var hash = Self.seed
         var length = 0
         var isWord = true
