@@ -98,9 +98,7 @@ struct ClientState {
     mutating func newToken() -> NotifyToken? {
         // Reused only when many are free, so that a stale token rarely meets a new registration.
         if freeTokens.count > 1024 {
-            let old = freeTokens.removeFirst()
-            let generation = (old >> TokenTable.indexBits) + 1 & 0x7ff
-            return generation << TokenTable.indexBits | NotifyToken(TokenTable.index(old))
+            return TokenTable.successor(of: freeTokens.removeFirst())
         }
         guard nextIndex < NotifyToken(TokenTable.capacity) else { return nil }
         nextIndex += 1

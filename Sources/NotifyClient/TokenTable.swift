@@ -9,7 +9,6 @@ internal import LinuxIO
 struct TokenTable: Sendable {
     static let indexBits: Int32 = 20
     static let capacity = 1 << 20
-
     private let words: WordTable
     /// Post count at the last check; `unseen` makes the next check true.
     private let seen: WordTable
@@ -23,6 +22,13 @@ struct TokenTable: Sendable {
         seen = try WordTable(count: Self.capacity)
         wordsAt = words.address
         seenAt = seen.address
+    }
+
+    /// The next token with the same index: its generation is one up, and goes round before the
+    /// sign bit.
+    static func successor(of token: Int32) -> Int32 {
+        let generation = ((token >> indexBits) + 1) & 0x7ff
+        return generation << indexBits | Int32(index(token))
     }
 
     static func index(_ token: Int32) -> Int { Int(token) & (capacity - 1) }

@@ -63,6 +63,17 @@ import Testing
         try Descriptor.write(file.raw, all)
     }
 
+    @Test("pages are as long as the file says", arguments: [512, 4096, 16_384, 65_536])
+    func pageSizes(size: Int) throws {
+        let place = try TemporaryFolder()
+        let path = place.path + "/pages.db"
+        let database = try Database(path: path, mode: .create)
+        try database.execute("PRAGMA page_size=\(size)")
+        try database.execute("CREATE TABLE t(x)")
+        _ = consume database
+        #expect(try PageFile(path, standard: 8192).pageSize == size)
+    }
+
     @Test("a sound spool is saved whole, with its numbers, and goes on")
     func sound() throws {
         let (fixture, expected, place) = try filled()

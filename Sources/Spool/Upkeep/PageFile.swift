@@ -27,7 +27,8 @@ struct PageFile: ~Copyable {
         if Descriptor.read(opened.raw, at: 0, into: &head) {
             let said = Int(head[16]) << 8 | Int(head[17])
             // 1 stands for 65,536.
-            if said == 1 { size = 65_536 } else if said >= 512, said & said - 1 == 0 { size = said }
+            let isPowerOfTwo = said & (said - 1) == 0
+            if said == 1 { size = 65_536 } else if said >= 512, isPowerOfTwo { size = said }
         }
         let frames = try Self.open(log: log)
         if let frames { inLog = Self.frames(frames.raw, size) }
