@@ -154,6 +154,21 @@ public enum Files {
         guard fsync(file.raw) == 0 else { throw SystemError("sync", path) }
     }
 
+    /// Waits until the names of all folders that lead to `path` are on the disk.
+    ///
+    /// One that this user may not read, or that cannot be synced, is passed over.
+    public static func syncFolders(above path: String) throws(SystemError) {
+        var folder = path
+        while parent(of: folder) != folder {
+            folder = parent(of: folder)
+            do throws(SystemError) {
+                try sync(folder)
+            } catch {
+                guard [EACCES, EPERM, EINVAL, EROFS].contains(error.code) else { throw error }
+            }
+        }
+    }
+
     /// Names in a folder, sorted, without `.` and `..`; none if it cannot be read.
     public static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }

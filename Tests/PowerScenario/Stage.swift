@@ -14,7 +14,7 @@ struct Stage: ~Copyable {
     private var writer: SpoolWriter?
     private var last: UInt64
 
-    static let batch: UInt64 = 24
+    static let batch: UInt64 = 6
 
     var spool: String { root + "/spool" }
     var backup: String { root + "/backup" }
@@ -114,8 +114,8 @@ extension CompactionLimits {
     /// Segments of about three commits each; the newest two commits stay hot.
     static let pieces = CompactionLimits(
         hotBytes: 0,
-        keptBytes: 26_000,
-        segmentBytes: 44_000,
+        keptBytes: 16_000,
+        segmentBytes: 26_000,
         smallBytes: 0
     )
     /// All of it, joined with the newest segment.

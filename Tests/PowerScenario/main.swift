@@ -27,11 +27,11 @@ func run(_ name: String, _ stage: consuming Stage) throws {
         try stage.commit(1)
     case "retain":
         try stage.commit(1)
-        try stage.retain(120)
-        try stage.commit(2)
-        try stage.retain(60, isFull: true)
-        try stage.commit(2)
         try stage.retain(30)
+        try stage.commit(2)
+        try stage.retain(15, isFull: true)
+        try stage.commit(2)
+        try stage.retain(7)
     case "migrate", "restore":
         try stage.commit(2)
         try stage.compact(.joined)
@@ -41,9 +41,9 @@ func run(_ name: String, _ stage: consuming Stage) throws {
         try stage.commit(2)
         try stage.compact(.joined)
         try stage.back(up: 1)
-        try stage.commit(2)
+        try stage.commit(4)
         try stage.compact(.pieces)
-        try stage.retain(60)
+        try stage.retain(24)
         try stage.back(up: 1)
         try stage.back(up: stage.first(), mirrors: true)
     default:

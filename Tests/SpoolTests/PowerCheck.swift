@@ -11,7 +11,7 @@ struct PowerCheck {
     let root: String
     let promise: PowerPromise
     let durability: Durability
-    private static let batch: UInt64 = 24
+    private static let batch: UInt64 = 6
 
     private var spool: String { root + "/spool" }
     private var backup: String { root + "/backup" }

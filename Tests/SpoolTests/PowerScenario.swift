@@ -30,15 +30,15 @@ enum PowerScenario: String, CaseIterable, CustomStringConvertible {
             return PowerPromise(last: 0)
         case .retain, .backup:
             try Self.fill(root)
-            return PowerPromise(last: 216)
+            return PowerPromise(last: 54)
         case .migrate:
             do {
                 var writer = try SpoolWriter(directory: root + "/spool", durability: .full)
-                _ = try writer.commit(NumberedRecords.commit(1...24))
-                _ = try writer.commit(NumberedRecords.commit(25...48))
+                _ = try writer.commit(NumberedRecords.commit(1...6))
+                _ = try writer.commit(NumberedRecords.commit(7...12))
             }
             try Fixture.age(root + "/spool")
-            return PowerPromise(last: 48)
+            return PowerPromise(last: 12)
         case .restore:
             let source = try TemporaryFolder()
             try Self.fill(source.path)
@@ -48,7 +48,7 @@ enum PowerScenario: String, CaseIterable, CustomStringConvertible {
             for name in ["hot.db"] + Files.names(in: folder + "/seg").map({ "seg/" + $0 }) {
                 try Files.copy(folder + "/" + name, to: root + "/spool/" + name)
             }
-            return PowerPromise(last: 216)
+            return PowerPromise(last: 54)
         }
     }
 

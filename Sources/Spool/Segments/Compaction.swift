@@ -177,6 +177,8 @@ package struct Compaction: ~Copyable {
         try compare(window)
         hook(.compared)
         try Files.sync(folder.temporary)
+        // What it was made of, too: a segment without would be nobody's.
+        try Files.sync(Schema.log(directory))
         hook(.fileSynced)
         try Files.rename(folder.temporary, to: folder.file(segment.name))
         hook(.renamed)

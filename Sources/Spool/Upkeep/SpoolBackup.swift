@@ -303,7 +303,10 @@ public struct SpoolBackup {
             made.removed += 1
             hook(.segmentRemoved)
         }
-        if !leaving.isEmpty { try now.execute("DELETE FROM removal") }
+        if leaving.isEmpty { return }
+        // A file that came back without its note would be nobody's.
+        try Files.sync(target.path)
+        try now.execute("DELETE FROM removal")
     }
 }
 
