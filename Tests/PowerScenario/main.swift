@@ -10,6 +10,8 @@ func run(_ name: String, _ stage: consuming Stage) throws {
         try stage.commit(9)
         try stage.compact(.pieces)
         try stage.close()
+    case "resume":
+        try stage.commit(1)
     case "commit":
         try stage.commit(3)
         try stage.checkpoint()

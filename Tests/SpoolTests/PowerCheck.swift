@@ -36,49 +36,51 @@ struct PowerCheck {
 
     private func look() throws {
         // Before anything is put right.
-        if promise.least(durability) > 0 { try checkRecords("before", upTo: nil) }
+        // What only reads cannot take back that hot.db is being made a file with a log.
+        if promise.least(durability) > 0, !Files.exists(spool + "/hot.db-journal") {
+            try checkRange(try records(of: spool, "before"), "before")
+        }
         if promise.backed != nil || Files.exists(backup + "/hot.db") { try checkBackup() }
         var writer = try SpoolWriter(directory: spool, durability: .normal)
         let last = writer.nextStore - 1
         let strays = try Compaction(directory: spool, limits: .all).strays
         try require(strays.isEmpty, "nobody's files: \(strays)")
-        try checkRecords("put right", upTo: last)
+        try checkRecords(upTo: last)
         try checkFiles(spool)
         let more = last + 1...last + Self.batch
         let given = try writer.commit(NumberedRecords.commit(more))
         try require(given == more, "the next commit got the numbers \(String(describing: given))")
-        try checkRecords("gone on", upTo: more.upperBound)
+        let sum = try SpoolReader(directory: spool).summary()
+        try require(sum.lastStore == more.upperBound, "gone on to \(sum.lastStore)")
         if promise.backing != nil || promise.backed != nil { try backUp(to: more.upperBound) }
         _ = consume writer
     }
 
-    /// Records and books of the spool.
-    ///
-    /// - Parameter last: the last record; nil for one that the promise allows.
-    private func checkRecords(_ when: String, upTo last: UInt64?) throws {
-        let range = try stores(of: spool, when)
+    /// What was promised is there, and no part of a commit.
+    private func checkRange(_ range: ClosedRange<UInt64>?, _ when: String) throws {
         let found = range?.upperBound ?? 0
-        if let last {
-            try require(found == last, "\(when): records to \(found), numbers to \(last)")
-        }
-        if last ?? 0 <= promise.begun {
-            let least = promise.least(durability)
-            try require(
-                found >= least && found <= promise.begun && found % Self.batch == 0,
-                "\(when): records to \(found) of \(least) to \(promise.begun)"
-            )
-        }
-        let reader = try SpoolReader(directory: spool)
+        let least = promise.least(durability)
+        try require(
+            found >= least && found <= promise.begun && found % Self.batch == 0,
+            "\(when): records to \(found) of \(least) to \(promise.begun)"
+        )
         let removed = (range?.lowerBound ?? 1) - 1
         try require(removed <= promise.removable, "\(when): \(removed) records are gone")
-        let books = try reader.peers().map(Books.init)
+    }
+
+    /// Records and books of the spool, of which `last` is the last record.
+    private func checkRecords(upTo last: UInt64) throws {
+        let range = try sound(spool, "put right")
+        try checkRange(range, "put right")
+        let found = range?.upperBound ?? 0
+        try require(found == last, "records to \(found), numbers to \(last)")
+        let books = try SpoolReader(directory: spool).peers().map(Books.init)
         let expected = NumberedRecords.books(after: found).map(Books.init)
-        try require(found == 0 || books == expected, "\(when): the books are not those of \(found)")
+        try require(found == 0 || books == expected, "the books are not those of \(found)")
         let book = try Database(path: spool + "/hot.db", mode: .read)
-        if try Schema.hasSegments(book) {
-            let booked = try RemovalBook.all(book).reduce(0) { $0 + $1.records }
-            try require(booked == removed, "\(when): \(removed) are gone, the book has \(booked)")
-        }
+        let booked = try RemovalBook.all(book).reduce(0) { $0 + $1.records }
+        let removed = (range?.lowerBound ?? 1) - 1
+        try require(booked == removed, "\(removed) are gone, the book has \(booked)")
     }
 
     private struct Books: Equatable {
@@ -93,10 +95,15 @@ struct PowerCheck {
         }
     }
 
-    /// Store numbers of a sound spool's records, each of which is what was written.
-    private func stores(of folder: String, _ when: String) throws -> ClosedRange<UInt64>? {
+    /// Store numbers of the records of a spool that is sound to the last byte.
+    private func sound(_ folder: String, _ when: String) throws -> ClosedRange<UInt64>? {
         let verified = try Verifier(directory: folder, threads: 1).run()
         try require(verified.isSound, "\(when): \(verified.damages)")
+        return try records(of: folder, when)
+    }
+
+    /// Store numbers of a spool's records, each of which is what was written.
+    private func records(of folder: String, _ when: String) throws -> ClosedRange<UInt64>? {
         var reader = try SpoolReader(directory: folder)
         var found: [UInt64] = []
         var altered: [UInt64] = []
@@ -132,7 +139,7 @@ struct PowerCheck {
 
     /// The backup as it was found: the last one that was made, or the one that was in the making.
     private func checkBackup() throws {
-        let found = try stores(of: backup, "backup")
+        let found = try sound(backup, "backup")
         let allowed = [promise.backed, promise.backing].compactMap { $0 }
         try require(
             found.map(allowed.contains) ?? allowed.isEmpty,
@@ -143,7 +150,7 @@ struct PowerCheck {
     /// The next backup is whole, and leaves nothing behind.
     private func backUp(to last: UInt64) throws {
         _ = try SpoolBackup(spool: spool, folder: backup).run()
-        let found = try stores(of: backup, "next backup")
+        let found = try sound(backup, "next backup")
         try require(found?.upperBound == last, "the next backup has \(String(describing: found))")
         try checkFiles(backup)
         let names = Files.names(in: backup)

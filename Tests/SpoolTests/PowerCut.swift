@@ -3,7 +3,7 @@ import LinuxIO
 
 /// Which of the changes that were not synced have reached the disk when the power went.
 enum PowerCut: Hashable, CustomStringConvertible {
-    /// All: no power cut, but a kill.
+    /// All: no power cut.
     case killed
     /// None.
     case synced
@@ -21,12 +21,12 @@ enum PowerCut: Hashable, CustomStringConvertible {
     case parts(UInt64)
 
     static let all: [PowerCut] =
-        [.killed, .synced, .bytes, .names, .late, .torn]
+        [.synced, .bytes, .names, .late, .torn]
         + (1...2).map { .some($0) } + (1...2).map { .parts($0) }
 
     var description: String {
         switch self {
-        case .killed: "killed"
+        case .killed: "nothing"
         case .synced: "only what was synced"
         case .bytes: "bytes, no names"
         case .names: "names, no bytes"

@@ -53,13 +53,19 @@ final class PowerDisk {
     }
 
     let root: Folder
-    private let path: String
+    private var path: String
     private var nodes: [UInt64: Node] = [:]
 
-    /// A disk with what the folder `path` has now, all of it there for good.
-    init(_ path: String) throws {
+    /// A disk with what the folder `source` has now, all of it there for good, as the folder `path`.
+    init(_ path: String, from source: String? = nil) throws {
         self.path = path
-        root = try Self.load(path)
+        root = try Self.load(source ?? path)
+    }
+
+    /// Gives the folder another path: what comes next is done by another process, elsewhere.
+    func move(to path: String) {
+        self.path = path
+        nodes = [:]
     }
 
     private static func load(_ path: String) throws -> Folder {
@@ -182,8 +188,16 @@ extension PowerDisk.Content {
 
     private mutating func put(_ part: ArraySlice<UInt8>, at offset: Int) {
         let end = offset + part.count
-        if end > bytes.count {
-            bytes.append(contentsOf: repeatElement(0, count: end - bytes.count))
+        size = max(size, end)
+        while bytes.count < offset {
+            bytes.append(contentsOf: Self.zeros.prefix(offset - bytes.count))
+        }
+        if bytes.count == offset {
+            bytes.append(contentsOf: part)
+            return
+        }
+        while bytes.count < end {
+            bytes.append(contentsOf: Self.zeros.prefix(end - bytes.count))
         }
         bytes.withUnsafeMutableBytes { target in
             part.withUnsafeBytes { source in
@@ -191,8 +205,9 @@ extension PowerDisk.Content {
                     .copyMemory(from: source)
             }
         }
-        size = max(size, end)
     }
+
+    private static let zeros = [UInt8](repeating: 0, count: 1 << 16)
 }
 
 extension PowerDisk {

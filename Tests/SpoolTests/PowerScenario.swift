@@ -5,6 +5,11 @@ import TestKit
 /// A run of the program of Tests/PowerScenario on a folder of its own.
 enum PowerScenario: String, CaseIterable, CustomStringConvertible {
     case commit, compact, retain, migrate, restore, backup
+    /// Opens the spool, tells the senders what is there, and goes on.
+    case resume
+
+    /// Those that are run by themselves.
+    static let all = allCases.filter { $0 != .resume }
 
     var description: String { rawValue }
 
@@ -26,7 +31,7 @@ enum PowerScenario: String, CaseIterable, CustomStringConvertible {
     /// - Returns: what is promised about that.
     func prepare(_ root: String) throws -> PowerPromise {
         switch self {
-        case .commit, .compact:
+        case .commit, .compact, .resume:
             return PowerPromise(last: 0)
         case .retain, .backup:
             try Self.fill(root)

@@ -21,15 +21,19 @@ struct PowerTrace {
         /// What it is, without its data.
         var name: String {
             switch self {
-            case .write(let node, let offset, let data): "write \(data.count) to \(node) at \(offset)"
+            case .write(let node, let offset, let data):
+                "write of \(data.count) to \(node) at \(offset)"
             default: "\(self)"
             }
         }
 
-        /// True if it changes nothing, so that nobody is killed before it.
-        var isLook: Bool {
-            if case .open = self { return true }
-            return false
+        /// True if it adds to what is not on the disk, so that a power cut after it can do all that
+        /// one before it can.
+        var isWrite: Bool {
+            switch self {
+            case .open, .make, .write, .cut, .reserve, .makeFolder: true
+            default: false
+            }
         }
     }
 
