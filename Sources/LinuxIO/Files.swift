@@ -194,9 +194,12 @@ public enum Files {
         path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
     }
 
-    /// A new, empty folder below `$TMPDIR` or /tmp, for this user only.
-    public static func makeTemporaryFolder(_ prefix: String) throws(SystemError) -> String {
-        let base = Environment["TMPDIR"] ?? "/tmp"
+    /// A new, empty folder below `place`, `$TMPDIR` or /tmp, for this user only.
+    public static func makeTemporaryFolder(
+        _ prefix: String,
+        in place: String? = nil
+    ) throws(SystemError) -> String {
+        let base = place ?? Environment["TMPDIR"] ?? "/tmp"
         var template = Array((base + "/" + prefix + "-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemError("make folder", base) }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -19,9 +19,9 @@ struct Stage: ~Copyable {
     var spool: String { root + "/spool" }
     var backup: String { root + "/backup" }
 
-    init(root: String, durability: Durability) throws {
+    init(root: String, isFull: Bool) throws {
         self.root = root
-        self.durability = durability
+        durability = isFull ? .full : .normal
         writer = nil
         last = 0
         try open()

@@ -56,7 +56,7 @@ final class PowerDisk {
     private var path: String
     private var nodes: [UInt64: Node] = [:]
 
-    /// A disk with what the folder `source` has now, all of it there for good, as the folder `path`.
+    /// A disk with what the folder `source` has now, all of it there for good, as folder `path`.
     init(_ path: String, from source: String? = nil) throws {
         self.path = path
         root = try Self.load(source ?? path)

@@ -31,8 +31,11 @@ enum PowerScenario: String, CaseIterable, CustomStringConvertible {
     /// - Returns: what is promised about that.
     func prepare(_ root: String) throws -> PowerPromise {
         switch self {
-        case .commit, .compact, .resume:
+        case .commit, .resume:
             return PowerPromise(last: 0)
+        case .compact:
+            try Self.fill(root, "fill")
+            return PowerPromise(last: 54)
         case .retain, .backup:
             try Self.fill(root)
             return PowerPromise(last: 54)
@@ -57,9 +60,9 @@ enum PowerScenario: String, CaseIterable, CustomStringConvertible {
         }
     }
 
-    /// Nine commits, most of them in segments.
-    private static func fill(_ root: String) throws {
-        let outcome = try run("fill", root, .full, [:])
+    /// Nine commits; where nothing else is said, most of them in segments.
+    private static func fill(_ root: String, _ name: String = "fill and compact") throws {
+        let outcome = try run(name, root, .full, [:])
         guard outcome.ending == .exited(0) else { throw Failed(text: "fill: \(outcome)") }
     }
 

@@ -26,7 +26,7 @@ import Testing
         arguments: Case.all
     )
     func cut(_ given: Case) throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         var promise = try given.scenario.prepare(folder.path)
         let disk = try PowerDisk(folder.path)
         let trace = try given.scenario.trace(folder.path, given.durability)
@@ -39,7 +39,7 @@ import Testing
         }
         try outcomes.look(disk, promise, before: nil, trace.calls.count)
         #expect(outcomes.broken.isEmpty, "\(outcomes)")
-        #expect(outcomes.count > 100)
+        #expect(outcomes.count > 40)
         let real = try PowerRemains(PowerDisk(folder.path), .killed, number: 0)
         let played = PowerRemains(disk, .killed, number: 0)
         #expect(real.fingerprint == played.fingerprint, "the layer has missed a call")
@@ -51,13 +51,13 @@ import Testing
         arguments: PowerScenario.all
     )
     func killed(_ scenario: PowerScenario) throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let first = try scenario.prepare(folder.path)
         let start = PowerRemains(try PowerDisk(folder.path), .killed, number: 0)
         var broken: [String] = []
         var kills = 0
         while true {
-            let place = try TemporaryFolder()
+            let place = try TemporaryFolder(inMemory: true)
             try start.write(to: place.path)
             let outcome = try scenario.run(place.path, .full, ["POWER_KILL": "\(kills + 1)"])
             if outcome.ending == .exited(0) { break }
@@ -75,7 +75,9 @@ import Testing
 
     @Test("killed before a sync, started again, and then the power goes: what was told stays")
     func killedAndCut() throws {
-        let (start, folder) = (try TemporaryFolder(), try TemporaryFolder())
+        let (start, folder) = (
+            try TemporaryFolder(inMemory: true), try TemporaryFolder(inMemory: true)
+        )
         let trace = try PowerScenario.commit.trace(folder.path, .full)
         var outcomes = PowerOutcomes(durability: .full)
         for (number, call) in trace.calls.enumerated() {
@@ -86,7 +88,7 @@ import Testing
                 try disk.apply(done)
                 if case .say(let lines) = done { for line in lines { try promise.hear(line) } }
             }
-            let place = try TemporaryFolder()
+            let place = try TemporaryFolder(inMemory: true)
             try PowerRemains(disk, .killed, number: 0).write(to: place.path)
             disk.move(to: place.path)
             for next in try PowerScenario.resume.trace(place.path, .full).calls {
@@ -127,7 +129,7 @@ struct PowerOutcomes: CustomStringConvertible {
         for cut in cuts {
             let remains = PowerRemains(disk, cut, number: number)
             guard seen.insert([remains.fingerprint, promise.hashValue]).inserted else { continue }
-            let place = try TemporaryFolder()
+            let place = try TemporaryFolder(inMemory: true)
             try remains.write(to: place.path)
             let check = PowerCheck(root: place.path, promise: promise, durability: durability)
             if let what = check.run() {

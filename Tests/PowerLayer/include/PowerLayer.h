@@ -1,4 +1,4 @@
-/// A layer under a program (LD_PRELOAD) that tells what the program does to the files of one folder,
+/// A layer under a program (LD_PRELOAD) that tells what the program does to the files of a folder,
 /// in the order in which it does it, or ends it between two of these calls.
 ///
 /// POWER_ROOT   the folder; what is elsewhere passes through. So does an SQLite index of a log
