@@ -154,19 +154,27 @@ public enum Files {
         guard fsync(file.raw) == 0 else { throw SystemError("sync", path) }
     }
 
-    /// Waits until the names of all folders that lead to `path` are on the disk.
+    /// Waits until the names of the folders that lead to `path` are on the disk, as far as its own
+    /// file system goes.
     ///
     /// One that this user may not read, or that cannot be synced, is passed over.
     public static func syncFolders(above path: String) throws(SystemError) {
         var folder = path
+        let device = device(of: path)
         while parent(of: folder) != folder {
             folder = parent(of: folder)
+            if self.device(of: folder) != device { return }
             do throws(SystemError) {
                 try sync(folder)
             } catch {
                 guard [EACCES, EPERM, EINVAL, EROFS].contains(error.code) else { throw error }
             }
         }
+    }
+
+    private static func device(of path: String) -> dev_t? {
+        var info = stat()
+        return stat(path, &info) == 0 ? info.st_dev : nil
     }
 
     /// Names in a folder, sorted, without `.` and `..`; none if it cannot be read.

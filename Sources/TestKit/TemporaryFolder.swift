@@ -10,7 +10,7 @@ public final class TemporaryFolder: Sendable {
         path = try Files.makeTemporaryFolder("intel-test")
     }
 
-    /// A new, empty folder that no disk is behind, where there is room for it: to sync costs nothing.
+    /// A new, empty folder that no disk is behind, where there is room: to sync costs nothing.
     public init(inMemory: Bool) throws(SystemError) {
         let memory = "/dev/shm"
         let free = inMemory ? (try? DiskSpace(at: memory))?.free ?? 0 : 0

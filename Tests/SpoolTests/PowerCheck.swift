@@ -11,18 +11,10 @@ struct PowerCheck {
     let root: String
     let promise: PowerPromise
     let durability: Durability
-    private static let batch: UInt64 = 6
+    let known: PowerFindings
 
     private var spool: String { root + "/spool" }
     private var backup: String { root + "/backup" }
-
-    struct Broken: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    private func require(_ isTrue: Bool, _ what: @autoclosure () -> String) throws {
-        if !isTrue { throw Broken(description: what()) }
-    }
 
     /// What is broken; nil if nothing is.
     func run() -> String? {
@@ -35,75 +27,149 @@ struct PowerCheck {
     }
 
     private func look() throws {
-        // Before anything is put right.
-        // What only reads cannot take back that hot.db is being made a file with a log.
-        if promise.least(durability) > 0, !Files.exists(spool + "/hot.db-journal") {
-            try checkRange(try records(of: spool, "before"), "before")
+        let least = promise.least(durability)
+        // Before anything is put right. Who only reads cannot take back that hot.db is being made a
+        // file with a log.
+        if least > 0, !Files.exists(spool + "/hot.db-journal") {
+            let last = try SpoolReader(directory: spool).summary().lastStore
+            try PowerFindings.require(last >= least, "before: records to \(last) of \(least)")
         }
         if promise.backed != nil || Files.exists(backup + "/hot.db") { try checkBackup() }
-        var writer = try SpoolWriter(directory: spool, durability: .normal)
-        let last = writer.nextStore - 1
-        let strays = try Compaction(directory: spool, limits: .all).strays
-        try require(strays.isEmpty, "nobody's files: \(strays)")
-        try checkRecords(upTo: last)
-        try checkFiles(spool)
-        let more = last + 1...last + Self.batch
-        let given = try writer.commit(NumberedRecords.commit(more))
-        try require(given == more, "the next commit got the numbers \(String(describing: given))")
-        let sum = try SpoolReader(directory: spool).summary()
-        try require(sum.lastStore == more.upperBound, "gone on to \(sum.lastStore)")
-        if promise.backing != nil || promise.backed != nil { try backUp(to: more.upperBound) }
-        _ = consume writer
-    }
-
-    /// What was promised is there, and no part of a commit.
-    private func checkRange(_ range: ClosedRange<UInt64>?, _ when: String) throws {
-        let found = range?.upperBound ?? 0
-        let least = promise.least(durability)
-        try require(
-            found >= least && found <= promise.begun && found % Self.batch == 0,
-            "\(when): records to \(found) of \(least) to \(promise.begun)"
+        let next = try putRight()
+        let found = try known.spool(spool)
+        let last = found.range?.upperBound ?? 0
+        try PowerFindings.require(last + 1 == next, "records to \(last), the next is \(next)")
+        try PowerFindings.require(
+            last >= least && last <= promise.begun && last % PowerFindings.batch == 0,
+            "records to \(last), of \(least) to \(promise.begun)"
         )
-        let removed = (range?.lowerBound ?? 1) - 1
-        try require(removed <= promise.removable, "\(when): \(removed) records are gone")
+        try PowerFindings.require(found.removed <= promise.removable, "\(found.removed) are gone")
+        if promise.backing != nil || promise.backed != nil { try backUp(to: last) }
     }
 
-    /// Records and books of the spool, of which `last` is the last record.
-    private func checkRecords(upTo last: UInt64) throws {
-        let range = try sound(spool, "put right")
-        try checkRange(range, "put right")
-        let found = range?.upperBound ?? 0
-        try require(found == last, "records to \(found), numbers to \(last)")
-        let books = try SpoolReader(directory: spool).peers().map(Books.init)
-        let expected = NumberedRecords.books(after: found).map(Books.init)
-        try require(found == 0 || books == expected, "the books are not those of \(found)")
-        let book = try Database(path: spool + "/hot.db", mode: .read)
-        let booked = try RemovalBook.all(book).reduce(0) { $0 + $1.records }
-        let removed = (range?.lowerBound ?? 1) - 1
-        try require(booked == removed, "\(removed) are gone, the book has \(booked)")
+    /// Opens and closes the spool as the agent does.
+    ///
+    /// - Returns: the number that the next record would get.
+    private func putRight() throws -> UInt64 {
+        let writer = try SpoolWriter(directory: spool, durability: .normal)
+        let strays = try Compaction(directory: spool, limits: .all).strays
+        try PowerFindings.require(strays.isEmpty, "nobody's files: \(strays)")
+        return writer.nextStore
     }
 
-    private struct Books: Equatable {
-        let instance: PeerInstance
-        let numbers: [UInt64]
-        let holes: [ClosedRange<UInt64>]
+    /// The backup as it was found: the last one that was made, or the one that was in the making.
+    private func checkBackup() throws {
+        let found = try known.backup(backup)
+        let allowed = [promise.backed, promise.backing].compactMap { $0 }
+        try PowerFindings.require(
+            found.map(allowed.contains) ?? false,
+            "the backup has \(String(describing: found)) of \(allowed)"
+        )
+    }
 
-        init(_ state: PeerState) {
-            instance = state.instance
-            numbers = [state.sent, state.stored, state.missing]
-            holes = state.accounted.holes(upTo: state.sent)
+    /// The next backup is whole, and leaves nothing behind.
+    private func backUp(to last: UInt64) throws {
+        _ = try SpoolBackup(spool: spool, folder: backup).run()
+        let found = try known.backup(backup)
+        let text = "the next backup has \(String(describing: found)) of records to \(last)"
+        try PowerFindings.require(found?.upperBound == last, text)
+        try PowerFindings.checkFiles(backup)
+        let names = Files.names(in: backup)
+        let own: Set<String> = ["backup", "hot.db", "lock", "seg"]
+        try PowerFindings.require(own.isSuperset(of: names), "in the next backup: \(names)")
+    }
+}
+
+/// What was found in spools, so that one that has the same bytes is looked at once.
+final class PowerFindings {
+    /// Records in a commit of the scenarios.
+    static let batch: UInt64 = 6
+
+    struct Spool {
+        var range: ClosedRange<UInt64>?
+        /// Records before those.
+        var removed: UInt64 = 0
+    }
+
+    struct Broken: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private var spools: [Int: Spool] = [:]
+    private var backups: [Int: ClosedRange<UInt64>?] = [:]
+
+    static func require(_ isTrue: Bool, _ what: @autoclosure () -> String) throws {
+        if !isTrue { throw Broken(description: what()) }
+    }
+
+    /// A spool that is closed: sound, with the books of its records, and it goes on.
+    func spool(_ folder: String) throws -> Spool {
+        let mark = try Self.fingerprint(folder)
+        if let found = spools[mark] { return found }
+        var found = Spool()
+        found.range = try Self.sound(folder)
+        found.removed = (found.range?.lowerBound ?? 1) - 1
+        let last = found.range?.upperBound ?? 0
+        let books = try SpoolReader(directory: folder).peers().map(Books.init)
+        let expected = NumberedRecords.books(after: last).map(Books.init)
+        try Self.require(last == 0 || books == expected, "the books are not those of \(last)")
+        let database = try Database(path: folder + "/hot.db", mode: .read)
+        let booked = try RemovalBook.all(database).reduce(0) { $0 + $1.records }
+        try Self.require(booked == found.removed, "\(found.removed) are gone, \(booked) booked")
+        try Self.checkFiles(folder)
+        try Self.goOn(folder, last)
+        spools[mark] = found
+        return found
+    }
+
+    /// The records of a backup, which is sound.
+    func backup(_ folder: String) throws -> ClosedRange<UInt64>? {
+        let mark = try Self.fingerprint(folder)
+        if let found = backups[mark] { return found }
+        let found = try Self.sound(folder)
+        backups[mark] = found
+        return found
+    }
+
+    /// Segments are those that are listed, and nothing is half done.
+    static func checkFiles(_ folder: String) throws {
+        let database = try Database(path: folder + "/hot.db", mode: .read)
+        let listed = try SegmentRow.all(database).map(\.name).sorted()
+        let names = Files.names(in: folder + "/seg")
+        try require(names == listed, "files \(names), listed \(listed)")
+    }
+
+    /// A copy of the spool takes the next commit.
+    private static func goOn(_ folder: String, _ last: UInt64) throws {
+        let copy = try TemporaryFolder(inMemory: true)
+        try PowerRemains(PowerDisk(folder), .killed, number: 0).write(to: copy.path)
+        do {
+            var writer = try SpoolWriter(directory: copy.path, durability: .normal)
+            let more = last + 1...last + batch
+            let given = try writer.commit(NumberedRecords.commit(more))
+            try require(given == more, "the next commit has \(String(describing: given))")
         }
+        _ = try sound(copy.path)
     }
 
-    /// Store numbers of the records of a spool that is sound to the last byte.
-    private func sound(_ folder: String, _ when: String) throws -> ClosedRange<UInt64>? {
+    /// Tells spools apart by all bytes that a reader looks at.
+    private static func fingerprint(_ folder: String) throws -> Int {
+        var hasher = Hasher()
+        let segments = Files.names(in: folder + "/seg").filter { $0.hasSuffix(".db") }
+        for name in ["hot.db", "hot.db-wal", "hot.db-journal"] + segments.map({ "seg/" + $0 }) {
+            guard Files.exists(folder + "/" + name) else { continue }
+            hasher.combine(name)
+            let bytes = try Files.contents(folder + "/" + name)
+            bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+        return hasher.finalize()
+    }
+
+    /// Store numbers of the records of a spool that is sound to the last byte; each is what was
+    /// written.
+    private static func sound(_ folder: String) throws -> ClosedRange<UInt64>? {
         let verified = try Verifier(directory: folder, threads: 1).run()
-        try require(verified.isSound, "\(when): \(verified.damages)")
-        return try records(of: folder, when)
-    }
-
-    /// Store numbers of a spool's records, each of which is what was written.
-    private func records(of folder: String, _ when: String) throws -> ClosedRange<UInt64>? {
+        try require(verified.isSound, "\(verified.damages)")
         var reader = try SpoolReader(directory: folder)
         var found: [UInt64] = []
         var altered: [UInt64] = []
@@ -119,42 +185,22 @@ struct PowerCheck {
             if !isSame { altered.append(number) }
             return true
         }
-        try require(report.isWhole && altered.isEmpty, "\(when): damaged, altered \(altered)")
+        try require(report.isWhole && altered.isEmpty, "damaged, or altered: \(altered)")
         found.sort()
         guard let first = found.first, let last = found.last else { return nil }
-        try require(
-            UInt64(found.count) == last - first + 1 && Set(found).count == found.count,
-            "\(when): \(found.count) records from \(first) to \(last)"
-        )
+        try require(found == Array(first...last), "\(found.count) records, \(first) to \(last)")
         return first...last
     }
 
-    /// Segments are those that are listed, and nothing is half done.
-    private func checkFiles(_ folder: String) throws {
-        let database = try Database(path: folder + "/hot.db", mode: .read)
-        let listed = try SegmentRow.all(database).map(\.name).sorted()
-        let names = Files.names(in: folder + "/seg")
-        try require(names == listed, "files \(names), listed \(listed)")
-    }
+    private struct Books: Equatable {
+        let instance: PeerInstance
+        let numbers: [UInt64]
+        let holes: [ClosedRange<UInt64>]
 
-    /// The backup as it was found: the last one that was made, or the one that was in the making.
-    private func checkBackup() throws {
-        let found = try sound(backup, "backup")
-        let allowed = [promise.backed, promise.backing].compactMap { $0 }
-        try require(
-            found.map(allowed.contains) ?? allowed.isEmpty,
-            "the backup has \(String(describing: found)) of \(allowed)"
-        )
-    }
-
-    /// The next backup is whole, and leaves nothing behind.
-    private func backUp(to last: UInt64) throws {
-        _ = try SpoolBackup(spool: spool, folder: backup).run()
-        let found = try sound(backup, "next backup")
-        try require(found?.upperBound == last, "the next backup has \(String(describing: found))")
-        try checkFiles(backup)
-        let names = Files.names(in: backup)
-        let own: Set<String> = ["backup", "hot.db", "lock", "seg"]
-        try require(own.isSuperset(of: names), "in the next backup: \(names)")
+        init(_ state: PeerState) {
+            instance = state.instance
+            numbers = [state.sent, state.stored, state.missing]
+            holes = state.accounted.holes(upTo: state.sent)
+        }
     }
 }

@@ -56,6 +56,7 @@ import Testing
         let start = PowerRemains(try PowerDisk(folder.path), .killed, number: 0)
         var broken: [String] = []
         var kills = 0
+        let known = PowerFindings()
         while true {
             let place = try TemporaryFolder(inMemory: true)
             try start.write(to: place.path)
@@ -65,7 +66,12 @@ import Testing
             kills += 1
             var promise = first
             for line in outcome.lines { try promise.hear(line) }
-            let check = PowerCheck(root: place.path, promise: promise, durability: .full)
+            let check = PowerCheck(
+                root: place.path,
+                promise: promise,
+                durability: .full,
+                known: known
+            )
             if let what = check.run() { broken.append("before call \(kills): \(what)") }
         }
         #expect(broken.isEmpty, "\(broken.count) of \(kills): \(broken.prefix(4))")
@@ -109,6 +115,7 @@ struct PowerOutcomes: CustomStringConvertible {
     let durability: Durability
     private(set) var broken: [String] = []
     private var seen: Set<[Int]> = []
+    private let known = PowerFindings()
 
     init(durability: Durability) {
         self.durability = durability
@@ -131,7 +138,12 @@ struct PowerOutcomes: CustomStringConvertible {
             guard seen.insert([remains.fingerprint, promise.hashValue]).inserted else { continue }
             let place = try TemporaryFolder(inMemory: true)
             try remains.write(to: place.path)
-            let check = PowerCheck(root: place.path, promise: promise, durability: durability)
+            let check = PowerCheck(
+                root: place.path,
+                promise: promise,
+                durability: durability,
+                known: known
+            )
             if let what = check.run() {
                 broken.append("before \(call?.name ?? "the end"), \(cut): \(what)")
             }
