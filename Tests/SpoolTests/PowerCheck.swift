@@ -131,12 +131,17 @@ final class PowerFindings {
         return found
     }
 
-    /// Segments are those that are listed, and nothing is half done.
+    /// Segments are those that are listed, none of their records are hot too, and nothing is half
+    /// done.
     static func checkFiles(_ folder: String) throws {
         let database = try Database(path: folder + "/hot.db", mode: .read)
         let listed = try SegmentRow.all(database).map(\.name).sorted()
         let names = Files.names(in: folder + "/seg")
         try require(names == listed, "files \(names), listed \(listed)")
+        let twice = try database.integer(
+            "SELECT count(*) FROM batch JOIN segment ON batch.id BETWEEN segment.lo AND segment.hi"
+        )
+        try require(twice == 0, "\(twice ?? 0) batches are in segments and hot")
     }
 
     /// A copy of the spool takes the next commit.
