@@ -51,6 +51,8 @@ let package = Package(
         .library(name: "InternalNotification", targets: ["InternalNotification"]),
         // SQLite's loadable extension: see the Makefile for how it is built to stand alone.
         .library(name: "intel_spool", type: .dynamic, targets: ["SpoolExtension"]),
+        // For tests: see Tests/PowerLayer.
+        .library(name: "power-layer", type: .dynamic, targets: ["PowerLayer"]),
     ],
     targets: [
         // C
@@ -157,6 +159,14 @@ let package = Package(
             name: "FuzzSpool",
             dependencies: ["Spool", "Compression", "Telemetry", "Basics"],
             path: "Fuzz/SpoolEntries",
+            swiftSettings: settings
+        ),
+        // What a crash and a power cut leave: the layer below a program, and the program.
+        .target(name: "PowerLayer", path: "Tests/PowerLayer"),
+        .executableTarget(
+            name: "power-scenario",
+            dependencies: ["Spool", "TestKit", "Telemetry", "LinuxIO"],
+            path: "Tests/PowerScenario",
             swiftSettings: settings
         ),
         tests("BasicsTests", ["Basics"]),

@@ -154,6 +154,29 @@ public enum Files {
         guard fsync(file.raw) == 0 else { throw SystemError("sync", path) }
     }
 
+    /// Waits until the names of the folders that lead to `path` are on the disk, as far as its own
+    /// file system goes.
+    ///
+    /// One that this user may not read, or that cannot be synced, is passed over.
+    public static func syncFolders(above path: String) throws(SystemError) {
+        var folder = path
+        let device = device(of: path)
+        while parent(of: folder) != folder {
+            folder = parent(of: folder)
+            if self.device(of: folder) != device { return }
+            do throws(SystemError) {
+                try sync(folder)
+            } catch {
+                guard [EACCES, EPERM, EINVAL, EROFS].contains(error.code) else { throw error }
+            }
+        }
+    }
+
+    private static func device(of path: String) -> dev_t? {
+        var info = stat()
+        return stat(path, &info) == 0 ? info.st_dev : nil
+    }
+
     /// Names in a folder, sorted, without `.` and `..`; none if it cannot be read.
     public static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
@@ -179,9 +202,12 @@ public enum Files {
         path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
     }
 
-    /// A new, empty folder below `$TMPDIR` or /tmp, for this user only.
-    public static func makeTemporaryFolder(_ prefix: String) throws(SystemError) -> String {
-        let base = Environment["TMPDIR"] ?? "/tmp"
+    /// A new, empty folder below `place`, `$TMPDIR` or /tmp, for this user only.
+    public static func makeTemporaryFolder(
+        _ prefix: String,
+        in place: String? = nil
+    ) throws(SystemError) -> String {
+        let base = place ?? Environment["TMPDIR"] ?? "/tmp"
         var template = Array((base + "/" + prefix + "-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemError("make folder", base) }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -35,6 +35,10 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
         primary == SQLITE_PERM || primary == SQLITE_READONLY || primary == SQLITE_AUTH
     }
 
+    /// True where an interrupted change has to be taken back first, which a connection that only
+    /// reads cannot do (SQLITE_READONLY_ROLLBACK).
+    public var needsRollback: Bool { code == SQLITE_READONLY | 3 << 8 }
+
     /// What a statement ends with that was told to stop.
     public static var interrupted: SQLiteError {
         SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted", sql: "")

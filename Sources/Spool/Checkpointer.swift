@@ -23,14 +23,19 @@ public final class Checkpointer: Sendable {
     }
 
     /// Starts it for the spool in `directory`, which must have been made before.
-    public init(directory: String) throws(SpoolError) {
+    public convenience init(directory: String) throws(SpoolError) {
+        try self.init(directory: directory, every: Limits.checkpointBytes)
+    }
+
+    /// - Parameter bytes: how far the log grows between two passes.
+    package init(directory: String, every bytes: Int) throws(SpoolError) {
         do {
             let bell = try Wake()
             let shared = Shared()
             // Opened here once so that a failure is told; the thread opens its own.
             let probe = try Self.open(directory)
             _ = consume probe
-            thread = try OwnedThread("checkpoint") { Self.work(directory, bell, shared) }
+            thread = try OwnedThread("checkpoint") { Self.work(directory, bytes, bell, shared) }
             self.bell = bell
             self.shared = shared
         } catch {
@@ -71,13 +76,18 @@ public final class Checkpointer: Sendable {
         return database
     }
 
-    private static func work(_ directory: String, _ bell: Wake, _ shared: Shared) {
+    private static func work(
+        _ directory: String,
+        _ bytes: Int,
+        _ bell: Wake,
+        _ shared: Shared
+    ) {
         var database = try? open(directory)
         var gauge = LogGauge(directory: directory)
         while !shared.isStopping.load(ordering: .acquiring) {
             bell.wait()
             let free = (try? DiskSpace(at: directory).free).map { Int64(clamping: $0) } ?? .max
-            guard gauge.grown() >= min(Int64(Limits.checkpointBytes), free / 4) else { continue }
+            guard gauge.grown() >= min(Int64(bytes), free / 4) else { continue }
             // Short of descriptors at first, perhaps.
             if database == nil { database = try? open(directory) }
             // A failure (a full disk, say) shows in the log's size and is tried again later.

@@ -45,11 +45,13 @@ extension SpoolWriter {
     static func open(_ directory: String, _ durability: Durability) throws -> Database {
         let path = Schema.database(directory)
         if Files.size(path) > 0 {
-            // Read only first: closing a connection that can write would copy the log of a newer
-            // version's file into it.
-            let probe = try Database(path: path, mode: .read)
-            try Schema.settle(probe)
-            _ = try Schema.check(probe, directory)
+            try look(at: path, directory)
+        }
+        if durability == .full, Files.size(Schema.log(directory)) > 0 {
+            // A process that was killed may have written commits that it did not live to sync:
+            // they count, and senders will be told so, as soon as they are read.
+            try Files.sync(Schema.log(directory))
+            try Files.sync(directory)
         }
         let database = try Database(path: path, mode: .create)
         try Schema.settleWriter(database, durability)
@@ -61,6 +63,20 @@ extension SpoolWriter {
             try Schema.make(database)
         }
         return database
+    }
+
+    /// Refuses what is newer or foreign.
+    ///
+    /// Read only: closing a connection that can write would copy the log of a newer version's file
+    /// into it.
+    private static func look(at path: String, _ directory: String) throws {
+        do {
+            let probe = try Database(path: path, mode: .read)
+            try Schema.settle(probe)
+            _ = try Schema.check(probe, directory)
+        } catch let error as SQLiteError where error.needsRollback {
+            // Killed while the file was made: it can be read when that is taken back.
+        }
     }
 
     /// One more than the last store number given.

@@ -31,6 +31,9 @@ public struct SpoolWriter: ~Copyable {
     public init(directory: String, durability: Durability) throws(SpoolError) {
         do {
             try Files.makeFolder(directory, mode: 0o750)
+            if !Files.exists(Schema.database(directory)) {
+                try Files.syncFolders(above: directory)
+            }
             let lock = try Self.takeLock(directory)
             let database = try Self.open(directory, durability)
             let names = try NameTable(database)

@@ -20,11 +20,13 @@ public final class Program {
 
     /// The path of `intel`: beside the test bundle, or what `INTEL_PROGRAM` says.
     public static var path: String {
-        if let given = Environment["INTEL_PROGRAM"] { return given }
-        return Files.parent(
-            of: Environment.executable.hasSuffix("swiftpm-testing-helper")
-                ? bundle : Environment.executable
-        ) + "/intel"
+        Environment["INTEL_PROGRAM"] ?? built("intel")
+    }
+
+    /// The path of something that was built with the tests: beside their bundle.
+    public static func built(_ name: String) -> String {
+        let isHelper = Environment.executable.hasSuffix("swiftpm-testing-helper")
+        return Files.parent(of: isHelper ? bundle : Environment.executable) + "/" + name
     }
 
     /// The test bundle, which the testing helper is given as an argument.

@@ -38,6 +38,14 @@ final class Fixture {
         try database.execute(sql)
     }
 
+    /// Makes a spool one of version 1.
+    static func age(_ directory: String) throws {
+        let database = try Database(path: directory + "/hot.db", mode: .write)
+        try database.execute(
+            "DROP TABLE segment; DROP TABLE removal; DROP TABLE removed; PRAGMA user_version=1"
+        )
+    }
+
     /// Changes one byte of a batch's blob.
     func flip(batch: Int64, at offset: Int) throws {
         let database = try Database(path: directory + "/hot.db", mode: .write)

@@ -7,8 +7,8 @@ internal import Telemetry
 /// Invariants:
 /// 1. Only the thread that compacts has one: nobody else changes the list of segments.
 /// 2. A segment leaves the list, is noted as a file to unlink, and is written into the book in one
-///    transaction; then its file is unlinked. After a crash in between, whoever opens the spool
-///    unlinks it.
+///    transaction; then its file is unlinked, and the note goes when that is on the disk. After a
+///    crash in between, whoever opens the spool unlinks it.
 /// 3. A full disk does not stop it: the ballast has the room that the transaction needs.
 package struct Retention: ~Copyable {
     /// What a run has found and done.

@@ -20,6 +20,8 @@ extension Compaction {
     ) throws {
         try Files.remove(folder.file(name))
         hook()
+        // A file that came back without its note would be nobody's.
+        if Files.exists(folder.path) { try Files.sync(folder.path) }
         let forget = try database.prepare("DELETE FROM removal WHERE name = ?")
         try forget.bind(1, name)
         try forget.run()
@@ -42,6 +44,7 @@ extension Compaction {
         for name in folder.names where !listed.contains(name) {
             if try canBeMadeAgain(folder.file(name), segments, database) {
                 try Files.remove(folder.file(name))
+                try Files.sync(folder.path)
             } else {
                 strays.append(name)
             }

@@ -9,6 +9,7 @@ internal import Telemetry
 /// 1. Only the process that holds the spool's lock has one, and only one.
 /// 2. A batch leaves hot.db in the very transaction that lists the segment which has its records.
 /// 3. That transaction begins when the segment is whole, compared with its source, and on the disk.
+///    Its source is on the disk before it has its name, whatever the durability of commits.
 /// 4. So what hot.db lists is the truth. A file that it does not list, and whose source is still
 ///    there, is what a crash has left: it is removed, and the work done again.
 /// 5. What cannot be read stays where it is.
@@ -177,6 +178,8 @@ package struct Compaction: ~Copyable {
         try compare(window)
         hook(.compared)
         try Files.sync(folder.temporary)
+        // What it was made of, too: a segment without would be nobody's.
+        try Files.sync(Schema.log(directory))
         hook(.fileSynced)
         try Files.rename(folder.temporary, to: folder.file(segment.name))
         hook(.renamed)

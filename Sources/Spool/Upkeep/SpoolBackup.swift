@@ -9,7 +9,7 @@ internal import SQLite
 /// 2. Before that rename nothing that the backup before lists is changed or removed; after it, only
 ///    segments whose records are in others that are listed.
 /// 3. Segments are never changed, so that a second name is as good as a copy.
-/// 4. Nothing is ever written to the spool.
+/// 4. Nothing is ever written to the spool, nor to a hot.db of the backup that has its name.
 public struct SpoolBackup {
     /// What a backup has done.
     public struct Made: Equatable, Sendable {
@@ -116,6 +116,9 @@ public struct SpoolBackup {
             )
         }
         try Files.write("a backup of a spool of intel: see intel-spool(1)\n", to: mark, mode: 0o640)
+        // Before anything else is in it: what is not empty and has no mark would be refused.
+        try Files.sync(folder)
+        try Files.syncFolders(above: folder)
         hook(.marked)
     }
 
@@ -278,7 +281,8 @@ public struct SpoolBackup {
             made.segments += 1
         }
         let note = try copy.prepare("INSERT OR IGNORE INTO removal(name) VALUES(?)")
-        for name in before.segments.map(\.row.name) + before.leaving {
+        for name in before.segments.map(\.row.name) + before.leaving
+        where Files.exists(target.file(name)) {
             try note.bind(1, name)
             try note.run()
         }
@@ -291,9 +295,12 @@ public struct SpoolBackup {
         UInt64(clamping: try copy.integer("SELECT coalesce(sum(n), 0) FROM \(table)") ?? 0)
     }
 
-    /// Removes the files that are noted, and then the notes.
+    /// Removes the files that are noted.
+    ///
+    /// The notes stay: a change of hot.db would have a journal, and one that a crash leaves would
+    /// be taken for that of the next backup's hot.db.
     private func tidy(_ made: inout Made) throws {
-        let now = try Database(path: Schema.database(folder), mode: .write)
+        let now = try Database(path: Schema.database(folder), mode: .read)
         guard try Schema.hasSegments(now) else { return }
         let noted = try now.prepare("SELECT name FROM removal")
         var leaving: [String] = []
@@ -303,7 +310,6 @@ public struct SpoolBackup {
             made.removed += 1
             hook(.segmentRemoved)
         }
-        if !leaving.isEmpty { try now.execute("DELETE FROM removal") }
     }
 }
 
