@@ -180,7 +180,7 @@ struct Collector {
                 Acknowledgement(
                     instance: $0.instance,
                     fingerprint: $0.fingerprint,
-                    sequence: $0.accounted.contiguous
+                    sequence: source.storedUpTo($0.accounted, of: $0.fingerprint, $0.instance)
                 )
             }
         )
