@@ -10,6 +10,16 @@ public struct AgentFigures: Sendable, Equatable {
     public var storedPerSecond: UInt64 = 0
     /// Commits since the start.
     public var commits: UInt64 = 0
+    /// Tries of a commit that failed and were repeated, since the start.
+    public var failedCommits: UInt64 = 0
+    /// Bytes of hot.db's write-ahead log.
+    public var logBytes: UInt64 = 0
+    /// Bytes of it that a reader with an old snapshot keeps from being copied; 0 while few are.
+    public var logHeldBytes: UInt64 = 0
+    /// Checkpoints that a reader or the writer kept from copying everything, since the start.
+    public var checkpointsHeld: UInt64 = 0
+    /// Damages that were found when the spool was opened.
+    public var findings = 0
     /// Records missing, over all peers in the books.
     public var missing: UInt64 = 0
     /// Records dropped with a reason, over all peers in the books.

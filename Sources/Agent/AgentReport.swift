@@ -45,6 +45,11 @@ struct AgentReport {
         object.add("stored", figures.stored)
         object.add("stored_per_second", figures.storedPerSecond)
         object.add("commits", figures.commits)
+        object.add("commits_failed", figures.failedCommits)
+        object.add("log_bytes", figures.logBytes)
+        object.add("log_held_bytes", figures.logHeldBytes)
+        object.add("checkpoints_held", figures.checkpointsHeld)
+        object.add("damages_found", UInt64(figures.findings))
         object.add("duplicates", figures.duplicates)
         object.add("malformed", figures.malformed)
         object.add("relabelled", figures.relabelled)
@@ -92,7 +97,22 @@ struct AgentReport {
             )
         }
         if figures.strays > 0 {
-            found.append("\(figures.strays) files in 'seg' are not of this spool, passed over")
+            found.append(
+                "\(figures.strays) files in 'seg' are not of this spool, passed over: "
+                    + "'intel spool salvage' reads them"
+            )
+        }
+        if figures.logHeldBytes > 0 {
+            found.append(
+                "a reader of hot.db holds back \(figures.logHeldBytes) bytes of its log, which "
+                    + "grows until it ends: another program's transaction, perhaps a shell's"
+            )
+        }
+        if figures.findings > 0 {
+            found.append(
+                "the spool was damaged when the agent started: "
+                    + "'intel query --kind intel.damage' tells"
+            )
         }
         if !figures.isAttached { found.append("no bus answers at '\(options.busPath)'") }
         if figures.isFull { found.append("as many peers as may be are there, others wait") }

@@ -37,6 +37,8 @@ struct BusSource {
         var isSynchronous = false
         /// Highest number that the sender says it has given out.
         var sent: UInt64 = 0
+        /// Up to here the sender keeps nothing: what is missing of it will not come.
+        var gone: UInt64 = 0
     }
 
     private final class Flag: Sendable {
@@ -122,6 +124,9 @@ struct BusSource {
                     pipeline.reject(descriptor, reason, from: link.instance, received, now)
                 case .transfer(let descriptor, let json):
                     peer.sent = max(peer.sent, descriptor.sent)
+                    if descriptor.isOldest {
+                        peer.gone = max(peer.gone, descriptor.sequences.lowerBound - 1)
+                    }
                     if !peer.isSynchronous, !hasEnded {
                         let expected = pipeline.books.accountedUpTo(link.instance) + 1
                         guard descriptor.isOldest || descriptor.sequences.lowerBound <= expected
@@ -157,6 +162,19 @@ struct BusSource {
         guard let peer = peers.removeValue(forKey: fingerprint) else { return 0 }
         for token in [peer.takenToken, peer.storedToken] { try? client.cancel(token) }
         return peer.sent
+    }
+
+    /// How far a peer is to be told that it is stored, where `accounted` is.
+    ///
+    /// Records that it was told of and that the spool has lost since, by a power cut or because a
+    /// backup was put back, stay missing: it must not keep all that follows for their sake.
+    func storedUpTo(_ accounted: IntervalSet, of fingerprint: UInt32, _ instance: PeerInstance)
+        -> UInt64
+    {
+        guard let peer = peers[fingerprint], peer.instance == instance else {
+            return accounted.contiguous
+        }
+        return max(accounted.contiguous, accounted.contiguous(after: peer.gone))
     }
 
     /// Tells senders how far they are on the disk.

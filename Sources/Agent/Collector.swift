@@ -48,6 +48,16 @@ struct Collector {
                 state.changed = now
             }
         }
+        for finding in spool.findings {
+            pipeline.acceptOwn(
+                kind: "intel.damage",
+                level: .error,
+                payload: finding.json,
+                instance: own,
+                received: now,
+                now: clock.boot()
+            )
+        }
     }
 
     /// One round: presence, rings, commits.
@@ -121,7 +131,12 @@ struct Collector {
         let written = spool.figures
         figures.stored = written.storedRecords
         figures.commits = written.commits
+        figures.failedCommits = written.failedCommits
         figures.failure = written.failure
+        figures.logBytes = written.logBytes
+        figures.logHeldBytes = written.logHeldBytes
+        figures.checkpointsHeld = written.checkpointsHeld
+        figures.findings = spool.findings.count
         figures.segments = written.compaction.segments
         figures.compacted = written.compaction.records
         figures.strays = written.compaction.strays
@@ -180,7 +195,7 @@ struct Collector {
                 Acknowledgement(
                     instance: $0.instance,
                     fingerprint: $0.fingerprint,
-                    sequence: $0.accounted.contiguous
+                    sequence: source.storedUpTo($0.accounted, of: $0.fingerprint, $0.instance)
                 )
             }
         )

@@ -28,7 +28,14 @@ final class SpoolThread: Sendable {
     struct Figures: Sendable {
         var storedRecords: UInt64 = 0
         var commits: UInt64 = 0
+        /// Tries of a commit that failed.
+        var failedCommits: UInt64 = 0
         var failure: String?
+        /// Bytes of the write-ahead log's file.
+        var logBytes: UInt64 = 0
+        /// See `Checkpointer`.
+        var checkpointsHeld: UInt64 = 0
+        var logHeldBytes: UInt64 = 0
         var compaction = Compactor.Figures()
     }
 
@@ -37,7 +44,9 @@ final class SpoolThread: Sendable {
     private let figuresBox = Mutex(Figures())
     private let mustGiveUp = Atomic<Bool>(false)
     private let thread = Mutex<OwnedThread?>(nil)
+    private let checkpointer = Mutex<Checkpointer?>(nil)
     private let compactor = Mutex<Compactor?>(nil)
+    private let found = Mutex<[SpoolFinding]>([])
 
     /// Opens the spool on a new thread; returns once it is open.
     func start(
@@ -50,13 +59,19 @@ final class SpoolThread: Sendable {
         let opened = Mailbox<(any Error)?>(capacity: 1)
         let made = try OwnedThread("spool") { [self] in
             do {
-                var writer = try SpoolWriter(directory: directory, durability: durability)
+                var writer = try SpoolWriter(
+                    directory: directory,
+                    durability: durability,
+                    mending: true
+                )
+                tell(writer.findings, directory)
                 let checkpointer = try Checkpointer(directory: directory)
                 let compactor = try Compactor(
                     directory: directory,
                     limits: compaction,
                     rules: retention
                 )
+                self.checkpointer.withLock { $0 = checkpointer }
                 self.compactor.withLock { $0 = compactor }
                 _ = opened.trySend(nil)
                 run(&writer, checkpointer, compactor, completed)
@@ -69,6 +84,17 @@ final class SpoolThread: Sendable {
         }
         thread.withLock { $0 = made }
         if let failure = opened.receive() ?? nil { throw failure }
+    }
+
+    /// What was found damaged when the spool was opened.
+    var findings: [SpoolFinding] { found.withLock { $0 } }
+
+    /// Says what was found, once.
+    private func tell(_ findings: [SpoolFinding], _ directory: String) {
+        for finding in findings {
+            StandardError.line("intel: open spool '\(directory)': \(finding)")
+        }
+        found.withLock { $0 = findings }
     }
 
     /// Hands a commit over; false if too many wait.
@@ -88,6 +114,11 @@ final class SpoolThread: Sendable {
     var figures: Figures {
         var figures = figuresBox.withLock { $0 }
         if let compactor = compactor.withLock({ $0 }) { figures.compaction = compactor.figures }
+        if let checkpointer = checkpointer.withLock({ $0 }) {
+            figures.logBytes = checkpointer.logBytes
+            figures.logHeldBytes = UInt64(checkpointer.heldBytes)
+            figures.checkpointsHeld = UInt64(checkpointer.busy)
+        }
         return figures
     }
 
@@ -136,6 +167,7 @@ final class SpoolThread: Sendable {
             } catch {
                 let isNews = figuresBox.withLock { figures in
                     defer { figures.failure = "\(error)" }
+                    figures.failedCommits += 1
                     return figures.failure == nil
                 }
                 if error.kind == .full { compactor.makeRoom() }

@@ -26,6 +26,15 @@ public struct IntervalSet: Equatable, Sendable {
         return first.upperBound
     }
 
+    /// The highest n for which every number of `start + 1 ... n` is in the set; `start` if the next
+    /// one is absent.
+    public func contiguous(after start: UInt64) -> UInt64 {
+        guard start < .max else { return start }
+        let index = firstRange(endingAtOrAfter: start + 1)
+        guard index < ranges.count, ranges[index].lowerBound <= start + 1 else { return start }
+        return ranges[index].upperBound
+    }
+
     /// The holes in 1...last: what was skipped and has not come (yet).
     public func holes(upTo last: UInt64) -> [ClosedRange<UInt64>] {
         var found: [ClosedRange<UInt64>] = []

@@ -4,6 +4,8 @@ struct LineSplitter {
     private(set) var number = 0
     /// True if that line was longer than the limit: what followed of it was thrown away.
     private(set) var isCut = false
+    /// Bytes of that line, with those that were thrown away.
+    private(set) var length = 0
 
     private let lineBytesMax: Int
     /// What was fed and not yet taken begins at `start`.
@@ -13,6 +15,7 @@ struct LineSplitter {
     private var line: [UInt8] = []
     private var isBegun = false
     private var isLineCut = false
+    private var lineLength = 0
 
     init(lineBytesMax: Int) {
         self.lineBytesMax = lineBytesMax
@@ -35,6 +38,7 @@ struct LineSplitter {
         let end = newline ?? piece.count
         let room = lineBytesMax - line.count
         if end - start > room { isLineCut = true }
+        lineLength += end - start
         line.append(contentsOf: piece[start..<start + min(room, end - start)])
         start = newline.map { $0 + 1 } ?? end
         return newline == nil ? nil : taken()
@@ -63,9 +67,11 @@ struct LineSplitter {
             line = []
             isBegun = false
             isLineCut = false
+            lineLength = 0
         }
         number += 1
         isCut = isLineCut
+        length = lineLength
         return line
     }
 }

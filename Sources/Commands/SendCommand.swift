@@ -174,5 +174,8 @@ enum SendCommand {
     /// Why a line is no record.
     struct LineFault: Error {
         var why: String
+        /// Bytes of a line that is too large, and how many there may be; 0 for any other fault.
+        var bytes = 0
+        var limit = 0
     }
 }

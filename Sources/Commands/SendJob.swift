@@ -74,20 +74,42 @@ struct SendJob {
     mutating func send(_ line: [UInt8], of splitter: LineSplitter, name: String) {
         do throws(SendCommand.LineFault) {
             if splitter.isCut {
-                throw SendCommand.LineFault(why: "longer than \(Limits.messageBytesMax) bytes")
+                throw SendCommand.LineFault(
+                    why: "longer than \(Limits.messageBytesMax) bytes",
+                    bytes: splitter.length,
+                    limit: Limits.messageBytesMax
+                )
             }
             try send(template.message(line))
         } catch {
             refused += 1
             fail("\(name): line \(splitter.number): \(error.why)")
+            if error.limit > 0 { record(error, line: splitter.number) }
         }
+    }
+
+    /// Leaves a record in the place of a line that is too large, so that who reads the history, and
+    /// not this program's output, knows too.
+    private mutating func record(_ fault: SendCommand.LineFault, line: Int) {
+        let payload: INValue = [
+            "line": .number("\(line)"), "bytes": .number("\(fault.bytes)"),
+            "limit": .number("\(fault.limit)"),
+        ]
+        let message = INMessage(kind: "intel.refused", payload: payload, level: .warning)
+        if (try? send(message)) != nil { sent -= 1 }
     }
 
     private mutating func send(_ message: INMessage) throws(SendCommand.LineFault) {
         do throws(INError) {
             last = try messenger.sendWaiting(message, timeout: 0)
         } catch {
-            guard error == .timedOut else { throw SendCommand.LineFault(why: "\(error)") }
+            guard error == .timedOut else {
+                var fault = SendCommand.LineFault(why: "\(error)")
+                if case .tooLarge(let bytes, let limit) = error {
+                    (fault.bytes, fault.limit) = (bytes, limit)
+                }
+                throw fault
+            }
             // It is queued, and half of what waits with it has to go first.
             let statistics = messenger.statistics
             last = statistics.sent

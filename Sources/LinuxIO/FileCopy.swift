@@ -32,6 +32,16 @@ extension Files {
         guard fsync(made.raw) == 0 else { throw SystemError("sync", target) }
     }
 
+    /// Gives a file a second name, or where that cannot be makes a copy of it.
+    public static func linkOrCopy(_ path: String, to name: String) throws(SystemError) {
+        do throws(SystemError) {
+            try link(path, to: name)
+        } catch {
+            guard error.cannotLink else { throw error }
+            try copy(path, to: name)
+        }
+    }
+
     /// True if a process holds the lock that `lock` takes; nothing is made or changed.
     public static func isLocked(_ path: String) -> Bool {
         guard let file = try? openToRead(path) else { return false }

@@ -9,8 +9,10 @@ internal import Telemetry
 ///
 /// It runs a passive checkpoint each time the log has grown by `Limits.checkpointBytes`, and tries
 /// a truncating one while the log's file is larger than `Limits.walBytesMax`, which only a reader
-/// that holds a snapshot for long can bring about.
+/// that holds a snapshot for long can bring about. No command of this program does; `heldBytes`
+/// tells of others.
 public final class Checkpointer: Sendable {
+    private let directory: String
     private let bell: Wake
     private let thread: OwnedThread
     private let shared: Shared
@@ -20,7 +22,11 @@ public final class Checkpointer: Sendable {
         let isStopping = Atomic(false)
         let passes = Atomic(0)
         let busy = Atomic(0)
+        let heldBytes = Atomic(0)
     }
+
+    /// How often a log that is held is tried again, ns.
+    private static let retry: UInt64 = 2_000_000_000
 
     /// Starts it for the spool in `directory`, which must have been made before.
     public convenience init(directory: String) throws(SpoolError) {
@@ -36,6 +42,7 @@ public final class Checkpointer: Sendable {
             let probe = try Self.open(directory)
             _ = consume probe
             thread = try OwnedThread("checkpoint") { Self.work(directory, bytes, bell, shared) }
+            self.directory = directory
             self.bell = bell
             self.shared = shared
         } catch {
@@ -68,6 +75,12 @@ public final class Checkpointer: Sendable {
     /// Checkpoints so far that a reader or the writer kept from copying everything.
     public var busy: Int { shared.busy.load(ordering: .relaxed) }
 
+    /// Bytes of the log's file.
+    public var logBytes: UInt64 { UInt64(clamping: Files.size(Schema.log(directory))) }
+    /// Bytes of the log that cannot be copied, since a reader holds a snapshot from before them;
+    /// 0 below `Limits.checkpointBytes`.
+    public var heldBytes: Int { shared.heldBytes.load(ordering: .relaxed) }
+
     private static func open(_ directory: String) throws(SQLiteError) -> Database {
         let database = try Database(path: Schema.database(directory), mode: .write)
         try Schema.settleWriter(database, .full)
@@ -84,18 +97,29 @@ public final class Checkpointer: Sendable {
     ) {
         var database = try? open(directory)
         var gauge = LogGauge(directory: directory)
+        var next: UInt64 = 0
         while !shared.isStopping.load(ordering: .acquiring) {
-            bell.wait()
+            let isHeld = shared.heldBytes.load(ordering: .relaxed) > 0
+            if isHeld { bell.wait(nanoseconds: retry) } else { bell.wait() }
+            let now = Clock.system.boot()
+            let mustRetry = isHeld && now >= next
             let free = (try? DiskSpace(at: directory).free).map { Int64(clamping: $0) } ?? .max
-            guard gauge.grown() >= min(Int64(bytes), free / 4) else { continue }
+            let isDue = gauge.grown() >= min(Int64(bytes), free / 4)
+            guard isDue || mustRetry else { continue }
             // Short of descriptors at first, perhaps.
             if database == nil { database = try? open(directory) }
             // A failure (a full disk, say) shows in the log's size and is tried again later.
             // Copying the log can make hot.db larger by as much: there must be room for that.
             let size = Files.size(Schema.log(directory))
             let isLarge = size > Int64(Limits.walBytesMax) || size > free / 2
-            let result = try? database?.checkpoint(isLarge ? .truncate : .passive)
+            let result = try? database?.checkpoint(isLarge && isDue ? .truncate : .passive)
             gauge.mark()
+            next = now + retry
+            if let result {
+                let held = max(0, result.frames - result.copied) * gauge.frameBytes
+                let isMuch = held >= Limits.checkpointBytes
+                shared.heldBytes.store(isMuch ? held : 0, ordering: .relaxed)
+            }
             shared.passes.add(1, ordering: .relaxed)
             if let result, !result.isBusy, result.copied >= result.frames { continue }
             shared.busy.add(1, ordering: .relaxed)

@@ -19,6 +19,9 @@ struct LogGauge {
     private var frames = 0
     private var marked = 0
 
+    /// Bytes of a frame: its head and a page; 0 before the log was looked at.
+    var frameBytes: Int { pageBytes > 0 ? Self.frameHeaderBytes + pageBytes : 0 }
+
     init(directory: String) {
         path = Schema.log(directory)
     }
@@ -35,7 +38,6 @@ struct LogGauge {
             marked = 0
         }
         guard pageBytes > 0 else { return 0 }
-        let frameBytes = Self.frameHeaderBytes + pageBytes
         var head = [UInt8](repeating: 0, count: 16)
         while Descriptor.read(file.raw, at: Self.headerBytes + frames * frameBytes, into: &head),
             head[8..<16].elementsEqual(salts)

@@ -71,6 +71,7 @@ public struct SpoolError: Error, CustomStringConvertible, Sendable {
         switch kind {
         case .full: hint = "free some space; nothing of this batch was stored"
         case .denied: hint = "run as root or as a member of the folder's group"
+        case .damaged: hint = "'intel spool salvage' makes a new spool of what can be read"
         default: break
         }
     }

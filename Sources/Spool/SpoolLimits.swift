@@ -35,6 +35,10 @@ enum SpoolLimits {
     static let lockAttempts = 15
     /// How long a connection waits for a lock, in milliseconds.
     static let busyTimeout: Int32 = 5000
+    /// Bytes of hot.db up to which it is checked before the agent writes into it: some seconds.
+    static let openingBytesMax: Int64 = 512 << 20
+    /// Damaged batches that are told one by one when the agent starts.
+    static let findingsMax = 16
     /// How long a truncating checkpoint may hold up the writer, in milliseconds.
     static let truncateTimeout: Int32 = 200
 }

@@ -224,18 +224,29 @@ public struct SpoolReader: ~Copyable {
             // Where the folder cannot be written, the log's index cannot be made. Without a log
             // there is nothing in it, and the file alone is the whole history.
             guard Files.isReadable(path), Files.size(Schema.log(directory)) == 0 else {
-                throw SpoolError(
-                    operation: "open spool",
-                    subject: directory,
-                    cause: "\(error)",
-                    hint: "the agent has not closed it and its log cannot be read by this user: "
-                        + "start the agent, or run as root or as a member of the folder's group",
-                    kind: .denied
-                )
+                throw denial(directory)
             }
             isStill = true
             return try checked(try Database(path: path, mode: .immutable), directory)
         }
+    }
+
+    /// Which right this user lacks.
+    private static func denial(_ directory: String) -> SpoolError {
+        let files = [Schema.database(directory), Schema.log(directory), Schema.index(directory)]
+        let hidden = files.first { Files.exists($0) && !Files.isReadable($0) }
+        var error = SpoolError(
+            operation: "open spool",
+            subject: directory,
+            cause: "no right to read '\(Files.name(of: hidden ?? ""))' in it",
+            hint: "run as root or as a member of the folder's group",
+            kind: .denied
+        )
+        if hidden == nil {
+            error.cause = "no right to write into the folder, as its log, which has no index, needs"
+            error.hint = "start the agent, which was killed, or run as root"
+        }
+        return error
     }
 
     private static func checked(
@@ -247,7 +258,8 @@ public struct SpoolReader: ~Copyable {
             operation: "open spool",
             subject: directory,
             cause: "hot.db is still empty",
-            hint: "start the agent",
+            hint: "start the agent; if this is a copy of one file, its records were in the log "
+                + "beside it: 'intel spool backup' copies a spool that is in use",
             kind: .notFound
         )
     }

@@ -24,17 +24,27 @@ public struct SpoolWriter: ~Copyable {
     /// The store number that the next record will get.
     public private(set) var nextStore: UInt64
 
+    /// What was damaged when it was opened, and was mended or told.
+    public let findings: [SpoolFinding]
+
     /// Opens the spool in `directory`; the folder (0750) and hot.db are made where missing.
     ///
+    /// - Parameter mending: true to look for damage first, and to put a hot.db aside that cannot be
+    ///   written, with one in its place that has what could be read.
     /// - Throws: `.locked` if another writer has it, `.newer` or `.damaged` if hot.db is not of
     ///   this version; then nothing in it was changed.
-    public init(directory: String, durability: Durability) throws(SpoolError) {
+    public init(
+        directory: String,
+        durability: Durability,
+        mending: Bool = false
+    ) throws(SpoolError) {
         do {
             try Files.makeFolder(directory, mode: 0o750)
             if !Files.exists(Schema.database(directory)) {
                 try Files.syncFolders(above: directory)
             }
             let lock = try Self.takeLock(directory)
+            let findings = mending ? try Rescue.run(directory) : []
             let database = try Self.open(directory, durability)
             let names = try NameTable(database)
             let begin = try database.prepare("BEGIN IMMEDIATE")
@@ -55,6 +65,7 @@ public struct SpoolWriter: ~Copyable {
             let putPeer = try database.prepare(PeerRow.upsert)
             let encoder = try BatchEncoder()
             let next = try Self.nextStore(database)
+            self.findings = findings
             self.directory = directory
             self.lock = lock
             self.database = database

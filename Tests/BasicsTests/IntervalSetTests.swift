@@ -134,3 +134,13 @@ import Testing
         }
     }
 }
+
+@Test func contiguousFromAnywhere() {
+    var set = IntervalSet()
+    #expect(set.contiguous(after: 0) == 0 && set.contiguous(after: 7) == 7)
+    set.insert(5...9)
+    set.insert(12...12)
+    let expected: [UInt64: UInt64] = [0: 0, 3: 3, 4: 9, 7: 9, 9: 9, 11: 12, 12: 12, 40: 40]
+    for (start, end) in expected { #expect(set.contiguous(after: start) == end, "\(start)") }
+    #expect(set.contiguous(after: .max) == .max)
+}

@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("a size bomb is refused before memory is taken")
+    @Test("trap 12: a size bomb is refused before memory is taken")
     func bombs() throws {
         let (head, one, two) = try frames(try Self.sample(3).encode())
         let decoder = try ColumnBatchDecoder()

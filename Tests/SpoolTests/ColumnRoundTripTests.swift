@@ -16,7 +16,7 @@ import Testing
         #expect(numbers.map(\.stream) == sample.records.map(\.stream))
     }
 
-    @Test("random JSON of every sort, in batches of every size", arguments: 0..<60)
+    @Test("trap 14: random JSON of every sort, in batches of every size", arguments: 0..<60)
     func random(seed: Int) throws {
         var json = RandomJSON(random: SeededGenerator(state: UInt64(seed)))
         let count = [1, 2, 3, 17, 300, 1000][seed % 6]
@@ -53,7 +53,7 @@ import Testing
         for text in odd { try check(ColumnSample([text]), text) }
     }
 
-    @Test("integers at the edges, in every order of differences")
+    @Test("trap 14: integers at the edges, in every order of differences")
     func edges() throws {
         let edges: [Int64] = [
             999_999_999_999_999_999, -999_999_999_999_999_999, 0, 1, -1, 1 << 53,

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "killed at any moment: every record is there once, and nothing is left over",
+        "trap 7: killed at any moment: every record is there once, and nothing is left over",
         arguments: CompactionStep.allCases.filter { $0 != .unlinked }
     )
     func killed(step: CompactionStep) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// The spool's tables in SQL.
 @Suite struct SQLTests {
-    @Test("EXPLAIN QUERY PLAN names what is pushed down, and nothing that cannot be")
+    @Test("trap 17: EXPLAIN QUERY PLAN names what is pushed down, and nothing that cannot be")
     func plans() throws {
         let (fixture, _) = try Fixture.mixed(50, size: 10, seed: 1)
         var session = try fixture.session()
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("a statement that waits between two rows holds up no checkpoint")
+    @Test("trap 1: a statement that waits between two rows holds up no checkpoint")
     func holdsNothing() throws {
         let (fixture, _) = try Fixture.mixed(400, size: 20, seed: 2)
         var session = try fixture.session()

@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("without its first page hot.db is read page by page, and nothing is lost")
+    @Test("trap 9: without its first page hot.db is read page by page, and nothing is lost")
     func firstPage() throws {
         let (fixture, expected, place) = try filled()
         try overwrite(fixture.directory + "/hot.db", [0..<8192])

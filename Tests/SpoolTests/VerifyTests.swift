@@ -55,7 +55,7 @@ import Testing
         #expect(try Verifier(directory: fixture.directory).run() == Verification())
     }
 
-    @Test("every flipped byte of a hot blob is found, and costs that batch")
+    @Test("trap 8: every flipped byte of a hot blob is found, and costs that batch")
     func hotByte() throws {
         let (fixture, records) = try Self.filled()
         let id = try #require(try fixture.sql("SELECT max(id) FROM batches")[0][0].integer)
@@ -175,7 +175,7 @@ import Testing
         return 0
     }
 
-    @Test("beside a writer that compacts all the time nothing is ever damage")
+    @Test("case 7: beside a writer that compacts all the time nothing is ever damage")
     func besideCompaction() throws {
         let (fixture, records) = try Fixture.mixed(600, size: 10, seed: 77)
         let directory = fixture.directory

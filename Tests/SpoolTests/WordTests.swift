@@ -1,3 +1,5 @@
+import LinuxIO
+import SQLite
 import Telemetry
 import Testing
 
@@ -91,7 +93,7 @@ import Testing
             _ = try encoder.encode(sample.records[...], payloads: bytes)
             return WordFilter(encoder, sample.records, bytes)
         }
-        let filters = [plain.encode(), quick.encode()]
+        let filters = try [plain, quick].map { try #require(WordFilter.bits($0.encode())) }
         for _ in 0..<200 {
             let payload = sample.payloads.randomElement(using: &json.random) ?? []
             guard !payload.isEmpty else { continue }
@@ -106,6 +108,44 @@ import Testing
             for word in pattern.wholeWords {
                 #expect(filters.allSatisfy { WordFilter.mayHold(word, $0) }, "\(text)")
             }
+        }
+    }
+}
+
+extension WordTests {
+    @Test("trap 8: a word filter that was changed hides no word, and a verification names it")
+    func damagedFilter() throws {
+        let fixture = try spool()
+        try fixture.compact()
+        let name = try #require(fixture.segmentNames.first)
+        let query = Query(text: TextPattern("solved", isWord: true))
+        let expected: [UInt64] = [1, 3, 6, 7, 9, 10, 11, 13]
+        for change in [
+            // All bits gone, with and without the old checksum behind them.
+            "bloom = cast(zeroblob(length(bloom) - 4) || substr(bloom, -4) AS BLOB)",
+            "bloom = zeroblob(length(bloom))", "bloom = x''", "bloom = x'0102'",
+        ] {
+            try Database(path: fixture.directory + "/seg/" + name, mode: .write)
+                .execute("UPDATE words SET \(change)")
+            #expect(try fixture.records(query).map(\.envelope.sequence) == expected, "\(change)")
+            let found = try Verifier(directory: fixture.directory).run()
+            #expect(found.damages.map(\.cause) == ["its word filter is damaged"], "\(change)")
+            #expect(found.damagedRecords == 0 && found.records == UInt64(Self.payloads.count))
+        }
+    }
+
+    @Test("the filter of docs/spool-format.md is what is written")
+    func golden() throws {
+        var filter = WordFilter()
+        Array(#"{"m":"disk failed"}"#.utf8).withUnsafeBytes { filter.add($0) }
+        let hex = filter.encode().map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
+        let root = String(#filePath.dropLast("Tests/SpoolTests/WordTests.swift".count))
+        let page = try Files.contents(root + "docs/spool-format.md")
+        #expect(String(decoding: page, as: UTF8.self).contains("is `\(hex)`"), "\(hex)")
+        for bit in 0..<8 * filter.encode().count {
+            var changed = filter.encode()
+            changed[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(WordFilter.bits(changed) == nil)
         }
     }
 }

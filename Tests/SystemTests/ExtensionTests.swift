@@ -24,6 +24,12 @@ import Testing
     private static let shell = find(["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"])
     /// Not whatever python is first on the path: some are built without loadable extensions.
     private static let python = find(["/usr/bin/python3", "/usr/local/bin/python3"])
+    /// From the path, or where INTEL_DATASETTE says.
+    private static let datasette: String? = {
+        if let given = Environment["INTEL_DATASETTE"] { return given }
+        let folders = (Environment["PATH"] ?? "").split(separator: ":")
+        return find(folders.map { $0 + "/datasette" })
+    }()
 
     /// A library that is missing is a failure, a program of somebody else's a skip, told aloud.
     private func missing(_ program: String?, _ name: String) throws -> Bool {
@@ -42,6 +48,10 @@ import Testing
         let error = try Files.create(folder.file("err"))
         let output = try Files.create(path)
         var child = try Child(program, arguments, output: output.raw, error: error.raw)
+        if !eventually(100, { child.poll() != nil }) {
+            child.signal(9)
+            return (-1, "\(program) did not end")
+        }
         guard case .exited(let status) = child.wait() else { return (-1, "") }
         let text = try Files.contents(path) + Files.contents(folder.file("err"))
         return (status, String(decoding: text, as: UTF8.self))
@@ -129,6 +139,39 @@ import Testing
             "\(found.text)"
         )
         #expect(found.status == 0)
+    }
+
+    @Test("datasette shows its rows as JSON, and the plan that is pushed down")
+    func datasette() throws {
+        guard try !missing(Self.datasette, "datasette (or INTEL_DATASETTE)"),
+            try !missing(Self.shell, "sqlite3, to make own.db,"), let shell = Self.shell,
+            let datasette = Self.datasette, let library = Self.library
+        else { return }
+        let station = try station()
+        let spool = station.environment["INTEL_SPOOL"] ?? ""
+        let own = station.folder.file("own.db")
+        let made = "CREATE VIRTUAL TABLE r USING intel_spool('\(spool)');"
+        #expect(try run(shell, [own, ".load \(library)", made], station.folder).status == 0)
+        func get(_ path: String) throws -> (status: Int32, text: String) {
+            let arguments = [own, "--load-extension", library, "--get", path]
+            return try run(datasette, arguments, station.folder)
+        }
+        let sum = "select+count(*)+as+n,sum(payload->>'$.n')+as+s+from+r+where+peer='com.test.pos'"
+        let counted = try get("/own.json?_shape=array&sql=\(sum)")
+        if counted.text.contains("does not have the ability to load SQLite extensions") {
+            StandardError.line("SKIPPED: the Python of \(datasette) can load no extension")
+            return
+        }
+        #expect(counted.status == 0, "\(counted.text)")
+        #expect(counted.text.hasPrefix(#"[{"n": 500, "s": 125250}]"#), "\(counted.text)")
+        let asked = "select+payload+from+r+where+peer='com.test.pos'+and+time>'2026'+limit+2"
+        let plan = try get("/own.json?_shape=array&sql=explain+query+plan+\(asked)")
+        #expect(plan.text.contains("VIRTUAL TABLE INDEX 0:"), "\(plan.text)")
+        #expect(plan.text.contains("peer=") && plan.text.contains("time>"), "\(plan.text)")
+        // A table's own page, as somebody would look at it.
+        let page = try get("/own/r.json?_shape=array&_size=2&kind__exact=line&_sort_desc=store")
+        #expect(page.text.contains(#"\"n\":500,\"total\":50}"#), "\(page.text)")
+        #expect(page.text.contains(#""peer": "com.test.pos", "kind": "line""#))
     }
 
     @Test("it lets its entry be seen and nothing else, and has no SQLite of its own")

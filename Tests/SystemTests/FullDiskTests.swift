@@ -68,7 +68,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "others fill the disk: nothing is acknowledged that is not stored, and it goes on by itself"
+        "case 16, trap 5: others fill the disk: only what is stored is told so, and it goes on"
     )
     func othersFill() throws {
         guard let station = try Self.station(24 << 20) else { return }

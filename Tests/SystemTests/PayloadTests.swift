@@ -53,8 +53,30 @@ import Testing
         let outcome = try station.run(["send", "--as", "big"], input: Array(input.utf8))
         #expect(outcome.status == 2)
         #expect(outcome.error.contains("line 2") && outcome.error.contains("limit"))
-        let payloads = try station.exported().map(\.payload)
-        #expect(payloads == [#"{"message":"before"}"#, #"{"message":"after"}"#])
+        let lines = try station.exported().filter { $0.kind == "line" }
+        #expect(lines.map(\.payload) == [#"{"message":"before"}"#, #"{"message":"after"}"#])
+    }
+
+    @Test("case 32: one line of limit + 1 bytes in a thousand costs itself, and a record says so")
+    func oversizeAmongMany() throws {
+        let station = try Station()
+        try station.startAgent()
+        var input: [UInt8] = []
+        for number in 1...1000 {
+            if number == 500 { input += [UInt8](repeating: 0x78, count: (8 << 20) + 1) + [0x0a] }
+            input += Array("line \(number)\n".utf8)
+        }
+        let outcome = try station.run(["send", "--as", "big"], input: input)
+        #expect(outcome.status == 2)
+        #expect(outcome.error.contains("line 500: longer than 8388608 bytes"), "\(outcome.error)")
+        #expect(outcome.error.contains("1 lines refused, 1000 sent"))
+        let records = try station.exported()
+        let expected = (1...1000).map { #"{"message":"line \#($0)"}"# }
+        #expect(records.filter { $0.kind == "line" }.map(\.payload) == expected)
+        let refused = records.filter { $0.kind == "intel.refused" }
+        #expect(refused.map(\.peer) == ["big"])
+        #expect(refused.map(\.payload) == [#"{"line":500,"bytes":8388609,"limit":8388608}"#])
+        #expect(try station.run(["losses"]).status == 0)
     }
 
     @Test("case 34: what stands behind a NUL is stored, found, and shown escaped")

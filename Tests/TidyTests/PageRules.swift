@@ -1,6 +1,6 @@
 import Glibc
 
-/// What manual pages and docs/complaints.md say, and what they are to say.
+/// What manual pages, docs/complaints.md and docs/traps.md say, and what they are to say.
 enum PageRules {
     /// The functions that a header declares: `notify_` and what comes before a parenthesis, where
     /// the line begins with a type.
@@ -64,6 +64,17 @@ enum PageRules {
             }
         }
         return items.map { ($0.number, tests($0.text)) }
+    }
+
+    /// The rows of docs/traps.md, `trap 1` or `case 1`, with the tests that each names.
+    static func traps(_ text: String) -> [(name: String, tests: [NamedTest])] {
+        text.split(separator: "\n").compactMap { line in
+            let cells = line.split(separator: "|", maxSplits: 1)
+            guard line.hasPrefix("| trap ") || line.hasPrefix("| case "), cells.count == 2 else {
+                return nil
+            }
+            return (cells[0].split(separator: " ").joined(separator: " "), tests(String(cells[1])))
+        }
     }
 
     private static func tests(_ text: String) -> [NamedTest] {

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// The manual pages and docs/complaints.md against the code.
+/// The manual pages, docs/complaints.md and docs/traps.md against the code.
 @Suite struct PageTests {
     @Test func everyCallOfTheHeaderHasItsPage() throws {
         let header = try #require(SourceTree.read("Sources/CNotify/include/notify.h"))
@@ -60,12 +60,25 @@ import Testing
         #expect(found.map(\.number) == Array(1...18))
         for complaint in found {
             #expect(!complaint.tests.isEmpty, "complaint \(complaint.number) names no test")
-            for test in complaint.tests {
-                let source = SourceTree.read(test.file) ?? ""
-                let isThere =
-                    source.contains("\"\(test.name)\"") || source.contains("func \(test.name)(")
-                #expect(isThere, "\(complaint.number): '\(test.name)' is not in \(test.file)")
-            }
+            for test in complaint.tests { expectThere(test, "\(complaint.number)") }
+        }
+    }
+
+    private func expectThere(_ test: PageRules.NamedTest, _ place: String) {
+        let source = SourceTree.read(test.file) ?? ""
+        let isThere =
+            source.contains("\"\(test.name)\"") || source.contains("func \(test.name)(")
+        #expect(isThere, "\(place): '\(test.name)' is not in \(test.file)")
+    }
+
+    @Test func everyTrapNamesTestsThatExist() throws {
+        let text = try #require(SourceTree.read("docs/traps.md"))
+        let found = PageRules.traps(text)
+        let cases = [1, 2, 4, 5, 7, 8, 9, 11, 14, 16, 21, 32]
+        #expect(found.map(\.name) == (1...17).map { "trap \($0)" } + cases.map { "case \($0)" })
+        for trap in found {
+            #expect(!trap.tests.isEmpty, "\(trap.name) names no test")
+            for test in trap.tests { expectThere(test, trap.name) }
         }
     }
 
@@ -79,5 +92,9 @@ import Testing
         #expect(found.map(\.number) == [1, 2])
         #expect(found[0].tests == [.init(file: "Tests/A.swift", name: "b c")])
         #expect(found[1].tests.isEmpty)
+        let row = "| | x |\n| trap 3 | A `b`. | `Tests/A.swift`, \"b c\"; `Tests/B.swift`, \"d\" |"
+        let traps = PageRules.traps(row)
+        #expect(traps.map(\.name) == ["trap 3"])
+        #expect(traps[0].tests.map(\.name) == ["b c", "d"])
     }
 }

@@ -41,11 +41,17 @@ final class SegmentFile {
         }
     }
 
-    /// The word filters, by batch.
+    /// The bits of the word filters, by batch; one that is damaged is as one that is not there.
     func words() throws -> [Int64: [UInt8]] {
-        let list = try database.prepare("SELECT batch, bloom FROM words")
         var found: [Int64: [UInt8]] = [:]
-        while try list.step() { found[list.integer(0)] = list.blob(1) }
+        do {
+            let list = try database.prepare("SELECT batch, bloom FROM words")
+            while try list.step() {
+                if let bits = WordFilter.bits(list.blob(1)) { found[list.integer(0)] = bits }
+            }
+        } catch {
+            guard error.isDamaged else { throw error }
+        }
         return found
     }
 

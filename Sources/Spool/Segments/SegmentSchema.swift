@@ -8,7 +8,7 @@ enum SegmentSchema {
     /// "intS": tells segments from other SQLite files.
     static let application: Int64 = 0x696E_7453
     /// A file with another version is not read.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
     /// Small pages: what is left of a blob's last page is lost, once a batch.
     ///

@@ -13,6 +13,7 @@ internal import LinuxIO
 struct WordFilter {
     private static let bitsPerWord = 10
     private static let hashes = 7
+    private static let sumBytes = 4
     static let wordBytesMin = 3
 
     /// Hashes of the words, by their last bits; 0 is nothing.
@@ -125,19 +126,35 @@ struct WordFilter {
     private static let seed: UInt64 = 0xcbf2_9ce4_8422_2325
     private static let prime: UInt64 = 0x0000_0100_0000_01b3
 
-    /// The filter as it is stored: whole bytes, 10 bits a word.
+    /// The filter as it is stored: whole bytes, 10 bits a word, and then their CRC-32C.
+    ///
+    /// A bit that is lost would hide a word for ever, without anybody noticing.
     func encode() -> [UInt8] {
         let bytes = (max(1, count) * Self.bitsPerWord + 7) / 8
         var filter = [UInt8](repeating: 0, count: bytes)
         for hash in slots where hash != 0 {
             Self.forEachBit(hash, bytes * 8) { filter[$0 >> 3] |= 1 << UInt8($0 & 7) }
         }
+        let sum = Checksum.crc32c(filter)
+        for byte in 0..<Self.sumBytes {
+            filter.append(UInt8(truncatingIfNeeded: sum >> (8 * UInt32(byte))))
+        }
         return filter
     }
 
+    /// The bits of a filter as it is stored; nil where they are not what was written.
+    static func bits(_ stored: [UInt8]) -> [UInt8]? {
+        guard stored.count > sumBytes else { return nil }
+        let bits = Array(stored.dropLast(sumBytes))
+        let sum = stored.suffix(sumBytes).reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+        return Checksum.crc32c(bits) == sum ? bits : nil
+    }
+
     /// False if no payload has `word` as a whole; it is one that `covers`.
+    ///
+    /// - Parameter filter: its bits.
     static func mayHold(_ word: [UInt8], _ filter: [UInt8]) -> Bool {
-        // One that is not there says nothing.
+        // One that is not there, or is damaged, says nothing.
         if filter.isEmpty { return true }
         var hash = seed
         for byte in word { hash = (hash ^ UInt64(byte | 0x20)) &* prime }

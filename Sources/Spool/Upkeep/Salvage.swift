@@ -46,11 +46,21 @@ public struct Salvage {
 
     private let spool: String
     private let folder: String
+    private let isInPlace: Bool
 
     /// A salvage of `spool` into `folder`, which must be empty or not there.
     public init(spool: String, folder: String) {
         self.spool = spool
         self.folder = folder
+        isInPlace = false
+    }
+
+    /// A salvage by whoever holds the lock of `spool`, into a folder in it: sound segments are not
+    /// read, and get a second name instead of a copy.
+    init(rescuing spool: String, into folder: String) {
+        self.spool = spool
+        self.folder = folder
+        isInPlace = true
     }
 
     /// Saves what can be read.
@@ -59,7 +69,7 @@ public struct Salvage {
     ///   disk.
     public func run() throws(SpoolError) -> Outcome {
         do {
-            try check()
+            if !isInPlace { try check() }
             try Files.makeFolder(folder + "/seg", mode: 0o750)
             let work = folder + "/work.part"
             try Files.makeFolder(work, mode: 0o750)
@@ -71,7 +81,13 @@ public struct Salvage {
             let part = Schema.database(folder) + ".part"
             var nameless: Set<PeerInstance> = []
             do {
-                var job = try SalvageJob(spool: spool, folder: folder, work: work, part: part)
+                var job = try SalvageJob(
+                    spool: spool,
+                    folder: folder,
+                    work: work,
+                    part: part,
+                    isInPlace: isInPlace
+                )
                 outcome = try job.run()
                 nameless = try job.bookless()
             }

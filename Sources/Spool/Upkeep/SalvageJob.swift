@@ -8,6 +8,8 @@ struct SalvageJob: ~Copyable {
     let from: SegmentFolder
     let to: SegmentFolder
     private let work: String
+    /// True where the new files are to take the place of the old ones.
+    let isInPlace: Bool
     /// The new hot.db.
     let out: Database
     /// The copy of the damaged one; nil where SQLite does not take it.
@@ -18,7 +20,13 @@ struct SalvageJob: ~Copyable {
     /// True if names and lists could be read to their ends.
     private var isListWhole = true
 
-    init(spool: String, folder: String, work: String, part: String) throws {
+    init(
+        spool: String,
+        folder: String,
+        work: String,
+        part: String,
+        isInPlace: Bool
+    ) throws {
         let out = try Database(path: part, mode: .create)
         try Schema.settleWriter(out, .normal)
         try Schema.make(out)
@@ -27,6 +35,7 @@ struct SalvageJob: ~Copyable {
         from = SegmentFolder(spool: spool)
         to = SegmentFolder(spool: folder)
         self.work = work
+        self.isInPlace = isInPlace
         self.out = out
         source = SalvageSource(Schema.database(work))
         self.cold = cold
@@ -86,7 +95,7 @@ struct SalvageJob: ~Copyable {
 
     /// Names that hot.db has lost stand in the segments, under the same numbers.
     private mutating func takeNamesOfSegments() throws {
-        if isListWhole { return }
+        if isListWhole, !isInPlace { return }
         for name in from.names {
             guard let file = try? SegmentFile(from.file(name)) else { continue }
             var walk = TableWalk()
