@@ -62,6 +62,8 @@ public struct AgentFigures: Sendable, Equatable {
     public var spoolBytesMax: UInt64 = 0
     /// Why the last removal failed; nil while all is well.
     public var retentionFailure: String?
+    /// What somebody should look at of the bounds of the spool.
+    public var retentionWarnings: [String] = []
     /// Why the last commit failed; nil while all is well.
     public var failure: String?
 

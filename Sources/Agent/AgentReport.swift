@@ -89,13 +89,7 @@ struct AgentReport {
         if let failure = figures.failure { found.append("commits fail: \(failure)") }
         if let failure = figures.compactionFailure { found.append("compaction fails: \(failure)") }
         if let failure = figures.retentionFailure { found.append("retention fails: \(failure)") }
-        let (bytes, most) = (figures.spoolBytes, figures.spoolBytesMax)
-        if most > 0, bytes >= most / 100 * 80 {
-            found.append(
-                "the spool has \(bytes / (most / 100 + 1)) % of the \(most) bytes it may have: "
-                    + "the oldest records go at 100 %"
-            )
-        }
+        found += figures.retentionWarnings
         if figures.strays > 0 {
             found.append(
                 "\(figures.strays) files in 'seg' are not of this spool, passed over: "

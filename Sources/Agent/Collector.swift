@@ -146,6 +146,7 @@ struct Collector {
         figures.spoolBytes = written.compaction.bytes
         figures.spoolBytesMax = written.compaction.bytesMax
         figures.retentionFailure = written.compaction.retentionFailure
+        figures.retentionWarnings = written.compaction.retentionWarnings
         figures.duplicates = pipeline.duplicates
         figures.malformed = pipeline.malformed
         figures.relabelled = pipeline.relabelled

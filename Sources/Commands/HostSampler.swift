@@ -245,9 +245,16 @@ struct HostSampler {
             guard fields.count >= 3, fields[0].hasPrefix("/dev/") || fields[1] == "/",
                 items.count < Self.itemsMax,
                 seen.insert(fields[0]).inserted,
-                let item = FileSystemSpace(mountedAt: MountPath.decoded(fields[1]))
+                let space = try? DiskSpace(at: MountPath.decoded(fields[1])), space.total > 0
             else { continue }
-            items.append(item.json(type: String(fields[2])))
+            var item = ObjectWriter()
+            item.add("path", MountPath.decoded(fields[1]))
+            item.add("type", String(fields[2]))
+            item.add("total", space.total)
+            item.add("available", space.free)
+            item.add("inodes", space.files)
+            item.add("free_inodes", space.freeFiles)
+            items.append(item.finished)
         }
         return Self.list("host.filesystem", "filesystems", items)
     }

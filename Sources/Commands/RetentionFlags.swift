@@ -24,7 +24,15 @@ enum RetentionFlags {
         "SIZE",
         help: "what stays free on the disk; default: 64M, of a small one an eighth"
     )
-    static let all = [age, size, records, free]
+    static let keep = Flag(
+        "keep",
+        "RULE",
+        repeats: true,
+        help: "of these: 'PEER[:KIND] age=30d,records=9000,least=100'; the first that fits counts"
+    )
+    static let all = [age, size, records, free, keep]
+    /// Stands between two rules of the environment.
+    private static let separator: Character = ";"
 
     /// The rules that flags and environment give.
     static func rules(
@@ -60,7 +68,33 @@ enum RetentionFlags {
             }
             rules.free = bytes
         }
+        rules.keeps = try keeps(arguments, environment("INTEL_KEEP"))
         return rules
+    }
+
+    /// The rules for some peers and kinds, in their order.
+    private static func keeps(
+        _ arguments: Parsed,
+        _ variable: String?
+    ) throws(CommandError) -> [KeepRule] {
+        let isGiven = arguments.has(keep)
+        let texts = isGiven ? arguments.all(keep) : variable.map(split) ?? []
+        var found: [KeepRule] = []
+        for text in texts {
+            do throws(KeepText.Fault) {
+                found.append(try KeepText.parse(text))
+            } catch {
+                let name = isGiven ? "--keep" : "INTEL_KEEP"
+                throw CommandError("\(name) '\(text)': \(error.cause)", hint: error.hint)
+            }
+        }
+        return found
+    }
+
+    private static func split(_ text: String) -> [String] {
+        text.split(separator: separator).map(String.init).filter { rule in
+            rule.contains { $0 != " " && $0 != "\t" && $0 != "\n" }
+        }
     }
 
     private static func wrong(_ flag: Flag, _ given: String, _ hint: String) -> CommandError {

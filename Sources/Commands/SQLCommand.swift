@@ -14,7 +14,7 @@ enum SQLCommand {
 
     static let definition = Command(
         "sql",
-        summary: "SQL over the tables records, peers, losses, groups, batches, segments",
+        summary: "SQL over the tables records, peers, losses, removed, groups, batches, segments",
         operands: "[STATEMENT]",
         operandsMax: 1,
         flags: [output, .quiet, .spool],

@@ -11,8 +11,8 @@ enum SpoolPruneCommand {
         summary: "remove what is older or more than is to be kept",
         flags: RetentionFlags.all + [dryRun, .json, .spool],
         notes: [
-            "The oldest go first; the newest batch stays. While an agent collects, only --dry-run",
-            "works: it removes by itself what its own --keep flags say.",
+            "The oldest go first; the newest batch stays. It works beside an agent too, which by",
+            "itself removes what its own --keep flags say.",
             "Exit status: 0 done, 2 error, 4 not allowed.",
         ],
         run: run
@@ -27,31 +27,35 @@ enum SpoolPruneCommand {
         do {
             let now = Clock.system.wall()
             if isDry {
-                outcome = try Retention.preview(directory: spool, rules: rules, now: now)
+                let isBeside = RunningAgent.find(spool: spool) != nil
+                outcome = try Retention.preview(
+                    directory: spool,
+                    rules: rules,
+                    now: now,
+                    isBesideAgent: isBeside
+                )
             } else {
                 outcome = try Retention.byHand(directory: spool, rules: rules, now: now)
             }
         } catch let error as SpoolError {
-            let hint =
-                if case .locked = error.kind {
-                    "the agent removes by itself: give it --keep flags; --dry-run works beside it"
-                } else {
-                    error.hint
-                }
-            throw CommandError("\(error)", hint: hint)
+            throw CommandError(error)
         } catch {
             throw CommandError("prune spool '\(spool)': \(error)")
+        }
+        for warning in outcome.warnings {
+            StandardError.line("intel: " + TerminalText.escaped(warning))
         }
         return try arguments.answer(
             arguments.has(.json) ? json(outcome, isDry: isDry) : text(outcome, isDry: isDry)
         )
     }
 
+    /// A line a reason.
     static func text(_ outcome: Retention.Outcome, isDry: Bool) -> String {
         if outcome.removed.isEmpty { return "nothing to remove\n" }
         var lines = ""
         let verb = isDry ? "would remove" : "removed"
-        for span in outcome.removed {
+        for span in outcome.byReason {
             let records = FigureText.grouped(span.records)
             let bytes = FigureText.bytes(span.bytes)
             let first = FigureText.stamp(span.times.lowerBound)
@@ -65,6 +69,8 @@ enum SpoolPruneCommand {
     static func json(_ outcome: Retention.Outcome, isDry: Bool) -> String {
         let removed = outcome.removed.map { span -> [UInt8] in
             var object = ObjectWriter()
+            object.add("peer", span.peer)
+            object.add("kind", span.kind)
             object.add("reason", span.reason.rawValue)
             object.add("records", span.records)
             object.add("bytes", span.bytes)
@@ -77,10 +83,12 @@ enum SpoolPruneCommand {
         var object = ObjectWriter()
         object.add("dry_run", isDry)
         object.add("removed", array: removed)
+        object.add("rewritten", UInt64(outcome.rewritten))
         object.add("bytes", outcome.bytes)
         object.add("bytes_max", outcome.bytesMax)
         object.add("free", outcome.free)
         object.add("free_least", outcome.freeLeast)
+        object.add("warnings", texts: outcome.warnings)
         return String(decoding: object.finished, as: UTF8.self) + "\n"
     }
 }

@@ -213,6 +213,24 @@ public enum Files {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Gives a file to whoever owns `other`, where this process is root and that is somebody else.
+    public static func give(_ path: String, toOwnerOf other: String) throws(SystemError) {
+        var (info, own) = (stat(), stat())
+        guard geteuid() == 0, stat(other, &info) == 0, stat(path, &own) == 0,
+            info.st_uid != own.st_uid || info.st_gid != own.st_gid
+        else { return }
+        guard chown(path, info.st_uid, info.st_gid) == 0 else { throw SystemError("chown", path) }
+    }
+
+    /// Takes an exclusive lock on a folder that lasts as long as the descriptor.
+    ///
+    /// - Throws: EWOULDBLOCK (`wouldBlock`) if another process, or another descriptor, holds it.
+    public static func lock(folder path: String) throws(SystemError) -> FileDescriptor {
+        let folder = try open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if clinux_lock(folder.raw) != 0 { throw SystemError("lock", path) }
+        return folder
+    }
+
     /// Opens (and makes) `path` and takes an exclusive lock that lasts as long as the descriptor.
     ///
     /// - Throws: EWOULDBLOCK (`wouldBlock`) if another process holds it.

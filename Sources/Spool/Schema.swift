@@ -6,9 +6,11 @@ enum Schema {
     /// "inte": tells hot.db from other SQLite files.
     static let application: Int64 = 0x696E_7465
     /// The version of tables and batches; a file with a higher one is left alone.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
     /// The first version with segments; a file of an older one is read without.
     private static let segmentsVersion: Int64 = 2
+    /// The first version whose book of removals tells peers and kinds apart, and that knows ages.
+    private static let agesVersion: Int64 = 3
 
     static func database(_ directory: String) -> String { directory + "/hot.db" }
     static func log(_ directory: String) -> String { directory + "/hot.db-wal" }
@@ -37,8 +39,7 @@ enum Schema {
           time0 INT NOT NULL, time1 INT NOT NULL);
         """ + segmentTables
 
-    /// What came with version 2: the list of segments and of the files that are to go, and the book
-    /// of what was removed.
+    /// What came with version 2: the list of segments and of the files that are to go.
     private static let segmentTables = """
         CREATE TABLE segment(
           lo INTEGER PRIMARY KEY, t0 INT NOT NULL, t1 INT NOT NULL,
@@ -47,7 +48,10 @@ enum Schema {
           batches INT NOT NULL, bytes INT NOT NULL, name TEXT NOT NULL UNIQUE,
           streams BLOB NOT NULL);
         CREATE TABLE removal(name TEXT PRIMARY KEY) WITHOUT ROWID;
-        """ + RemovalBook.table
+        """ + ageTables
+
+    /// What came with version 3: the book of what was removed, and what is known of ages.
+    private static let ageTables = RemovalBook.table + AgeBook.tables
 
     /// Brings the tables of an older file up to date, in one transaction.
     static func migrate(_ database: borrowing Database) throws(SQLiteError) {
@@ -55,6 +59,10 @@ enum Schema {
         do throws(SQLiteError) {
             if try !hasSegments(database) {
                 try database.execute("\(segmentTables) PRAGMA user_version=\(version);")
+            } else if try !hasAges(database) {
+                try RemovalBook.setAside(database)
+                try database.execute("\(ageTables) PRAGMA user_version=\(version);")
+                try RemovalBook.takeOver(database)
             }
             try database.execute("COMMIT")
         } catch {
@@ -66,6 +74,11 @@ enum Schema {
     /// True if the file has the list of segments.
     static func hasSegments(_ database: borrowing Database) throws(SQLiteError) -> Bool {
         try database.integer("PRAGMA user_version") ?? 0 >= segmentsVersion
+    }
+
+    /// True if the file has the book of removals by peer and kind, and that of ages.
+    static func hasAges(_ database: borrowing Database) throws(SQLiteError) -> Bool {
+        try database.integer("PRAGMA user_version") ?? 0 >= agesVersion
     }
 
     /// Settings of every connection.
@@ -98,6 +111,7 @@ enum Schema {
             PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;
             BEGIN IMMEDIATE; PRAGMA application_id=\(application); PRAGMA user_version=\(version);
             \(tables)
+            \(AgeBook.beginning)
             COMMIT;
             """
         )

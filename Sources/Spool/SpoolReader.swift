@@ -120,6 +120,17 @@ public struct SpoolReader: ~Copyable {
         }
     }
 
+    /// What retention has removed, oldest removal first.
+    ///
+    /// A spool of an older version tells once an agent has brought it up to date.
+    public func removed() throws(SpoolError) -> [RemovedSpan] {
+        do {
+            return try Schema.hasAges(database) ? RemovalBook.all(database) : []
+        } catch {
+            throw SpoolError("read book of removals in spool", directory, error)
+        }
+    }
+
     /// Every recorded loss, in the order in which they were stored.
     public func losses() throws(SpoolError) -> [Loss] {
         do {

@@ -91,6 +91,18 @@ public enum Limits {
     public static let ballastBytes = 8 << 20
     /// The spool: how often it is looked at whether records are to be removed.
     public static let retentionInterval: UInt64 = 30_000_000_000
+    /// The spool: segments that one look rewrites, so that compaction and others get their turn.
+    public static let rewritesAtOnce = 8
+    /// hot.db: batches that one transaction removes, so that no commit waits long.
+    public static let removedAtOnce = 64
+    /// The book of removals: rows beyond which the older half is added up by peer, kind and reason.
+    public static let removedRowsMax = 65_536
+    /// The clock of ages: it follows a wall clock that is ahead by up to this at once.
+    public static let ageStep: UInt64 = 86_400_000_000_000
+    /// The clock of ages: how long a wall clock that is further ahead has to say so.
+    public static let ageProof: UInt64 = 86_400_000_000_000
+    /// The spool: how long a removal by hand waits for the agent's work on segments.
+    public static let segmentLockPatience: UInt64 = 10_000_000_000
     /// hot.db: free pages of 8 KiB beyond which its file is made smaller.
     public static let hotPagesFreeMax = 4096
     /// Write-ahead log: a passive checkpoint runs each time it has grown by this much.

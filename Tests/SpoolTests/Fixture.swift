@@ -42,7 +42,8 @@ final class Fixture {
     static func age(_ directory: String) throws {
         let database = try Database(path: directory + "/hot.db", mode: .write)
         try database.execute(
-            "DROP TABLE segment; DROP TABLE removal; DROP TABLE removed; PRAGMA user_version=1"
+            "DROP TABLE segment; DROP TABLE removal; DROP TABLE removed; DROP TABLE mark; "
+                + "DROP TABLE clock; PRAGMA user_version=1"
         )
     }
 

@@ -229,3 +229,26 @@ import Testing
 private final class Counter {
     var count = 0
 }
+
+extension SQLTests {
+    @Test("table removed tells what retention has removed, by peer, kind and reason")
+    func removed() throws {
+        let fixture = try Fixture()
+        try fixture.storeTurns(1...90)
+        #expect(try fixture.sql("SELECT * FROM removed") == [])
+        var rules = RetentionRules()
+        rules.records = 60
+        try fixture.retain(rules, now: 1_796_000_000_000_000_000)
+        let rows = try fixture.sql(
+            "SELECT peer, kind, reason, records, first_store, last_store FROM removed ORDER BY 1, 2"
+        )
+        #expect(rows.map { $0.map { $0.text ?? "" } }.map { $0[0] } == ["quick", "quick", "slow"])
+        #expect(rows[0][1] == .text("even") && rows[0][2] == .text("records"))
+        #expect(rows.map { $0[3] } == [.integer(12), .integer(15), .integer(3)])
+        #expect(rows[2][4] == .integer(1) && rows[2][5] == .integer(30))
+        let times = try fixture.sql("SELECT earliest, latest, at FROM removed LIMIT 1")[0]
+        #expect(times[0] == .text("1970-01-01T00:00:01.000000000Z"))
+        #expect(times[1] == .text("1970-01-01T00:00:30.000000000Z"))
+        #expect(times[2].text?.hasPrefix("2026-11-30T") == true)
+    }
+}

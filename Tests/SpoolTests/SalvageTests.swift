@@ -26,6 +26,19 @@ import Testing
         return (fixture, records, try TemporaryFolder())
     }
 
+    @Test("the book of removals is saved too")
+    func removals() throws {
+        let (fixture, _, place) = try filled()
+        var rules = RetentionRules()
+        rules.records = 700
+        try fixture.retain(rules, now: 5)
+        let book = try SpoolReader(directory: fixture.directory).removed()
+        #expect(book.count > 10)
+        let outcome = try salvage(fixture, place.file("new"))
+        #expect(outcome.isWhole)
+        #expect(try SpoolReader(directory: place.file("new")).removed() == book)
+    }
+
     private func records(_ folder: String) throws -> [Record] {
         #expect(try Verifier(directory: folder).run().damages == [])
         var reader = try SpoolReader(directory: folder)

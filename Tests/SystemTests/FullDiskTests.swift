@@ -61,6 +61,9 @@ struct FullDiskTests {
         _ = station.signalAgent(15)
         let left = try station.run(["query", "-n", "all", "--peer", "disk.*", "-o", "json"])
         let numbers = left.output.split(separator: "\n").count
+        let book = "SELECT sum(records) FROM removed WHERE peer GLOB 'disk.*'"
+        let gone = try station.run(["sql", "-o", "csv", book]).output.split(separator: "\n").last
+        #expect(numbers + (Int(gone ?? "") ?? 0) == 50_000)
         #expect(numbers > 1000 && numbers < 50_000)
         let newest = try station.run(["query", "-n", "1", "--peer", "disk.*", "-o", "json"]).output
         #expect(newest.contains("disk.5"))

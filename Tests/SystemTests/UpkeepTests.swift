@@ -54,6 +54,69 @@ import Testing
         #expect(found.output == "one more\n")
     }
 
+    @Test("beside a sending agent a removal by hand works, and stored is what is left and removed")
+    func pruneBesideAgent() throws {
+        let station = try Station()
+        try station.startAgent(["--keep-age", "30d"])
+        let lines = (0..<2).map { SampleLines.make(4000, seed: UInt64($0) + 31) }
+        var senders: [Feeder] = []
+        for (index, lines) in lines.enumerated() {
+            senders.append(try Feeder(station, "peer.\(index)", lines, isSlow: true))
+        }
+        let keep = ["--keep", "peer.0 least=500,records=700", "--keep", "peer.1 records=300"]
+        var removed = 0
+        for _ in 0..<5 {
+            let before = try stored(station)
+            for sender in senders { try sender.feed(700) }
+            #expect(try eventually(60) { try stored(station) > before })
+            let dry = try station.run(["spool", "prune", "--dry-run"] + keep)
+            #expect(dry.status == 0, "\(dry.error)")
+            let made = try station.run(["spool", "prune"] + keep)
+            #expect(made.status == 0, "\(made.error)")
+            #expect(try station.run(["spool", "verify"]).status == 0)
+        }
+        for sender in senders {
+            try sender.feed(.max)
+            #expect(sender.finish().status == 0)
+        }
+        #expect(try station.run(["spool", "prune"] + keep).status == 0)
+        for (index, lines) in lines.enumerated() {
+            let records = try station.exported(["--peer", "peer.\(index)"])
+            let sum = try station.run([
+                "sql", "-o", "csv",
+                "SELECT coalesce(sum(records), 0) FROM removed WHERE peer = 'peer.\(index)'",
+            ]).output
+            let gone = Int(sum.split(separator: "\n").last ?? "") ?? -1
+            removed += gone
+            #expect(records.count + gone == lines.count)
+            // What is left is the end.
+            #expect(records.map(\.sequence) == Array(gone + 1..<lines.count + 1))
+        }
+        #expect(removed > 0)
+        let status = try station.run(["status"])
+        #expect(status.status == 0 && !status.output.contains("fails"), "\(status.output)")
+        #expect(station.signalAgent(15) == 0)
+        #expect(try station.run(["losses"]).status == 0)
+    }
+
+    @Test("case 20: a short age holds in the part that is being written, with no restart")
+    func shortAge() throws {
+        let station = try Station()
+        try station.startAgent(["--keep-age", "2s", "--keep", "kept age=1h"])
+        for peer in ["first", "kept", "second"] {
+            let sent = try station.run(["send", "--as", peer], input: Array("one\ntwo\n".utf8))
+            #expect(sent.status == 0, "\(sent.error)")
+        }
+        func count(_ peer: String) throws -> String {
+            try station.run(["query", "--count", "-q", "--peer", peer]).output
+        }
+        #expect(try eventually(60) { try count("first").hasPrefix("0") })
+        #expect(try count("kept").hasPrefix("2"))
+        let book = "SELECT sum(records) FROM removed WHERE peer = 'first' AND kind = 'line'"
+        #expect(try station.run(["sql", "-o", "csv", book]).output.hasSuffix("2\n"))
+        #expect(station.signalAgent(15) == 0)
+    }
+
     private func stored(_ station: Station) throws -> Int {
         let count = try station.run(["query", "--count", "-q", "--peer", "peer.*"])
         return Int(count.output.prefix { $0.isNumber }) ?? 0

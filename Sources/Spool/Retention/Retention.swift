@@ -5,163 +5,248 @@ internal import Telemetry
 /// Removes what the rules do not keep.
 ///
 /// Invariants:
-/// 1. Only the thread that compacts has one: nobody else changes the list of segments.
-/// 2. A segment leaves the list, is noted as a file to unlink, and is written into the book in one
-///    transaction; then its file is unlinked, and the note goes when that is on the disk. After a
-///    crash in between, whoever opens the spool unlinks it.
+/// 1. Only whoever holds the `SegmentLock` runs one: nobody else changes the list of segments.
+/// 2. A segment leaves the list, is noted as a file to unlink, and what was in it is written into
+///    the book in one transaction; then its file is unlinked, and the note goes when that is on the
+///    disk. After a crash in between, whoever opens the spool unlinks it. One of which a part goes
+///    is replaced in that transaction by another file: see `Compaction.rewrite`.
 /// 3. A full disk does not stop it: the ballast has the room that the transaction needs.
+/// 4. Each transaction is short, so that commits get their turn between any two of them.
 package struct Retention: ~Copyable {
-    /// What a run has found and done.
-    package struct Outcome: Equatable, Sendable {
-        /// What was removed, or would be, one for each reason.
-        package var removed: [RemovedSpan] = []
-        /// Bytes of everything in the spool's folder afterwards.
-        package var bytes: UInt64 = 0
-        /// What they may be.
-        package var bytesMax: UInt64 = 0
-        /// Bytes that are free on the file system afterwards, and that are to be.
-        package var free: UInt64 = 0
-        package var freeLeast: UInt64 = 0
-    }
-
     private let directory: String
     private let folder: SegmentFolder
     private let database: Database
     private let rules: RetentionRules
+    private let limits: CompactionLimits
     private let hook: (RetentionStep) -> Void
+    private let rewriteHook: (CompactionStep) -> Void
+    private let shouldStop: () -> Bool
+    /// Segments that turned out to be unreadable.
+    private let unreadable: Set<String>
     private let ballast: Ballast
 
-    /// Opens the spool in `directory`, whose writer is this process.
+    /// Opens the spool in `directory`, which an agent of this version has opened before.
+    ///
+    /// - Parameters:
+    ///   - limits: the sizes of segments.
+    ///   - unreadable: segments that earlier runs could not rewrite.
+    ///   - shouldStop: asked between steps; true ends a run as interrupted.
+    ///   - hook: called at each moment of a run.
+    ///   - rewriteHook: called at each moment of a rewriting.
     package init(
         directory: String,
         rules: RetentionRules,
-        hook: @escaping (RetentionStep) -> Void = { _ in }
+        limits: CompactionLimits = CompactionLimits(),
+        unreadable: Set<String> = [],
+        shouldStop: @escaping () -> Bool = { false },
+        hook: @escaping (RetentionStep) -> Void = { _ in },
+        rewriteHook: @escaping (CompactionStep) -> Void = { _ in }
     ) throws {
         let database = try Database(path: Schema.database(directory), mode: .write)
         try Schema.settleWriter(database, .full)
+        guard try Schema.hasAges(database) else {
+            throw SpoolError(
+                operation: "prune spool",
+                subject: directory,
+                cause: "it is of an older intel, whose agent runs",
+                hint: "restart the agent: it brings the spool up to date",
+                kind: .other
+            )
+        }
         self.directory = directory
         folder = SegmentFolder(spool: directory)
         self.database = database
         self.rules = rules
+        self.limits = limits
+        self.unreadable = unreadable
         self.hook = hook
+        self.rewriteHook = rewriteHook
+        self.shouldStop = shouldStop
         ballast = Ballast(spool: directory)
     }
 
-    /// What the rules would remove now; nothing is changed.
-    package static func preview(
-        directory: String,
-        rules: RetentionRules,
-        now: Int64
-    ) throws -> Outcome {
-        let database = try Database(path: Schema.database(directory), mode: .read)
-        try Schema.settle(database)
-        let disk = try DiskSpace(at: directory)
-        let plan = try plan(directory, database, disk, rules, now: now)
-        var spans: [RemovedSpan] = []
-        for removal in plan.removals { add(removal, now, to: &spans) }
-        return Outcome(
-            removed: spans,
-            bytes: plan.bytes,
-            bytesMax: rules.bytes(on: disk),
-            free: disk.free,
-            freeLeast: rules.free(on: disk)
-        )
-    }
-
-    /// Removes what is to go, where no agent collects.
-    ///
-    /// - Throws: `SpoolError` of kind `.locked` where one does.
-    package static func byHand(
-        directory: String,
-        rules: RetentionRules,
-        now: Int64
-    ) throws -> Outcome {
-        // Holds the lock, and puts right what a crash has left.
-        let writer = try SpoolWriter(directory: directory, durability: .full)
-        _ = try Compaction(directory: directory)
-        var retention = try Retention(directory: directory, rules: rules)
-        let outcome = try retention.run(now: now)
-        _ = consume writer
-        return outcome
+    /// The clock of ages as it was stored.
+    func clockState() throws -> AgeClock.State? {
+        try AgeBook.state(database)
     }
 
     /// Removes what is to go.
     ///
     /// - Parameters:
-    ///   - now: CLOCK_REALTIME, ns since 1970.
+    ///   - now: CLOCK_REALTIME, ns since 1970: for the book.
     ///   - isFull: true where a commit found no room: the ballast is given back first.
     package mutating func run(now: Int64, isFull: Bool = false) throws -> Outcome {
+        try run(now: now, clock: AgeClock(nil, wall: now, boot: 0), isFull: isFull)
+    }
+
+    mutating func run(now: Int64, clock: AgeClock, isFull: Bool) throws -> Outcome {
         if isFull {
             ballast.release()
             // The log is often the largest file; what is in it has its place in hot.db.
             _ = try? database.checkpoint(.truncate)
         }
+        // On a full disk even this may have no room; what is there is removed all the same.
+        try? AgeBook.note(clock.state, database)
         let disk = try DiskSpace(at: directory)
-        let plan = try Self.plan(directory, database, disk, rules, now: now)
-        var spans: [RemovedSpan] = []
+        // Free pages are no records: they go first.
+        if !isFull { try shrink(disk) }
+        let view = try RetentionView(
+            directory,
+            database,
+            disk,
+            rules,
+            now,
+            clock.state.time,
+            unreadable: unreadable
+        )
         hook(.planned)
-        for removal in plan.removals {
-            guard case .segment(let segment) = removal.piece.place else { continue }
-            try inTransaction {
-                try Compaction.replace(segment, database)
-                hook(.unlisted)
-                try RemovalBook.note(Self.span(removal, now), database)
-            }
-            hook(.committed)
-            try Compaction.unlink(segment.name, folder, database) { hook(.unlinked) }
-            Self.add(removal, now, to: &spans)
+        var outcome = Outcome()
+        outcome.unreadable = unreadable.intersection(view.plan.passedOver)
+        try remove(view, now, &outcome)
+        try RemovalBook.fold(database)
+        if let first = view.firstStore {
+            try AgeBook.thin(before: first, now: clock.state.time, database)
         }
-        try removeBatches(plan.removals, now, &spans)
-        try shrink()
+        try shrink(disk)
         ballast.make(beside: rules.free(on: disk))
         hook(.done)
-        let after = try DiskSpace(at: directory)
-        return Outcome(
-            removed: spans,
-            bytes: Self.bytes(directory),
-            bytesMax: rules.bytes(on: after),
-            free: after.free,
-            freeLeast: rules.free(on: after)
+        tell(view.plan, clock, &outcome)
+        return outcome
+    }
+
+    /// Fills in what is to be told.
+    private func tell(
+        _ plan: RetentionPlan,
+        _ clock: AgeClock,
+        _ outcome: inout Outcome
+    ) {
+        outcome.isUnfinished = plan.isUnfinished
+        outcome.coldUpTo = plan.coldUpTo
+        var left = plan.left
+        outcome.bytes = RetentionView.bytes(directory)
+        if let after = try? DiskSpace(at: directory) {
+            (left.free, left.freeLeast) = (after.free, rules.free(on: after))
+            left.bytesMax = rules.bytes(on: after)
+        }
+        left.bytes = outcome.bytes
+        (outcome.bytesMax, outcome.free, outcome.freeLeast) =
+            (left.bytesMax, left.free, left.freeLeast)
+        outcome.warnings = RetentionWarnings.all(rules, left, unmet: plan.unmet)
+        for name in outcome.unreadable.sorted() {
+            outcome.warnings.append(
+                "segment \(name) cannot be read, and keeps records that are to go"
+            )
+        }
+        if clock.disbelieved > 0 {
+            outcome.warnings.append(RetentionWarnings.clock(ahead: clock.disbelieved))
+        }
+    }
+
+    private mutating func remove(
+        _ view: RetentionView,
+        _ now: Int64,
+        _ outcome: inout Outcome
+    ) throws {
+        var hot: [RetentionPlan.Removal] = []
+        for removal in view.plan.removals {
+            if shouldStop() { throw SQLiteError.interrupted }
+            guard case .segment(let segment) = removal.piece.place else {
+                hot.append(removal)
+                if hot.count == Limits.removedAtOnce {
+                    try removeBatches(&hot, view, now, &outcome)
+                }
+                continue
+            }
+            try removeBatches(&hot, view, now, &outcome)
+            if removal.isWhole {
+                try unlist(segment, removal, view, now, &outcome)
+                continue
+            }
+            do {
+                try rewrite(segment, removal, view, now, &outcome)
+            } catch {
+                guard Self.isDamage(error) else { throw error }
+                // What cannot be read stays until all of it is to go.
+                outcome.unreadable.insert(segment.name)
+            }
+        }
+        try removeBatches(&hot, view, now, &outcome)
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        error is DamagedBatch || (error as? SQLiteError)?.isDamaged == true
+    }
+
+    /// Removes a segment as a whole.
+    private func unlist(
+        _ segment: SegmentRow,
+        _ removal: RetentionPlan.Removal,
+        _ view: RetentionView,
+        _ now: Int64,
+        _ outcome: inout Outcome
+    ) throws {
+        let spans = try view.spans(removal, now, database)
+        try database.inTransaction {
+            try Compaction.replace(segment, database)
+            hook(.unlisted)
+            try RemovalBook.note(spans, database)
+        }
+        hook(.committed)
+        try Compaction.unlink(segment.name, folder, database) { hook(.unlinked) }
+        outcome.add(spans)
+    }
+
+    private func rewrite(
+        _ segment: SegmentRow,
+        _ removal: RetentionPlan.Removal,
+        _ view: RetentionView,
+        _ now: Int64,
+        _ outcome: inout Outcome
+    ) throws {
+        var compaction = try Compaction(
+            directory: directory,
+            limits: limits,
+            shouldStop: shouldStop,
+            hook: rewriteHook
         )
+        switch try compaction.rewrite(removal, view.groups, now: now) {
+        case .nothing: return
+        case .everything: try unlist(segment, removal, view, now, &outcome)
+        case .done(let spans):
+            outcome.add(spans)
+            outcome.rewritten += 1
+        }
     }
 
     private func removeBatches(
-        _ removals: [RetentionPlan.Removal],
+        _ removals: inout [RetentionPlan.Removal],
+        _ view: RetentionView,
         _ now: Int64,
-        _ spans: inout [RemovedSpan]
+        _ outcome: inout Outcome
     ) throws {
-        var last: Int64?
-        var hot: [RemovedSpan] = []
-        for removal in removals {
-            guard case .batch(let row) = removal.piece.place else { continue }
-            last = row.id
-            Self.add(removal, now, to: &hot)
-            Self.add(removal, now, to: &spans)
-        }
-        guard let last else { return }
-        try inTransaction {
-            try database.execute("DELETE FROM batch WHERE id <= \(last)")
-            for span in hot { try RemovalBook.note(span, database) }
+        if removals.isEmpty { return }
+        var spans: [RemovedSpan] = []
+        for removal in removals { spans += try view.spans(removal, now, database) }
+        let numbers = removals.map { "\($0.piece.row.id)" }.joined(separator: ",")
+        try database.inTransaction {
+            try database.execute("DELETE FROM batch WHERE id IN (\(numbers))")
+            try RemovalBook.note(spans, database)
             hook(.batchesDeleted)
         }
-    }
-
-    private func inTransaction(_ body: () throws -> Void) throws {
-        try database.execute("BEGIN IMMEDIATE")
-        do {
-            try body()
-            try database.execute("COMMIT")
-        } catch {
-            if database.isInTransaction { try? database.execute("ROLLBACK") }
-            throw error
-        }
+        hook(.committed)
+        outcome.add(spans)
+        removals = []
     }
 
     /// Gives pages of hot.db back to the file system, a slice at a time so that nobody waits long.
-    private func shrink() throws {
+    ///
+    /// Of a small spool a sixteenth may be free pages.
+    private func shrink(_ disk: DiskSpace) throws {
         var free = try database.integer("PRAGMA freelist_count") ?? 0
-        guard free > Int64(Limits.hotPagesFreeMax) else { return }
-        while free > Int64(Limits.hotPagesFreeMax) / 4 {
+        let share = rules.bytes(on: disk) / 16 / Self.pageBytes
+        let most = min(Int64(Limits.hotPagesFreeMax), Int64(clamping: share))
+        guard free > most else { return }
+        while free > most / 4 {
             // Each page is a row of the result: only stepping to the end does all of them.
             let slice = try database.prepare("PRAGMA incremental_vacuum(\(Self.pagesAtOnce))")
             while try slice.step() {}
@@ -169,73 +254,12 @@ package struct Retention: ~Copyable {
             let left = try database.integer("PRAGMA freelist_count") ?? 0
             guard left < free else { return }
             free = left
+            hook(.shrunk)
         }
     }
 
     private static var pagesAtOnce: Int { 500 }
-
-    private static func bytes(_ directory: String) -> UInt64 {
-        UInt64(clamping: SpoolSummary.fileBytes(directory) + Ballast(spool: directory).bytes)
-    }
-
-    private static func plan(
-        _ directory: String,
-        _ database: borrowing Database,
-        _ disk: DiskSpace,
-        _ rules: RetentionRules,
-        now: Int64
-    ) throws -> RetentionPlan {
-        var pieces: [RetentionPlan.Piece] = []
-        if try Schema.hasSegments(database) {
-            pieces = try SegmentRow.all(database).map {
-                RetentionPlan.Piece(place: .segment($0), bytes: UInt64(clamping: $0.bytes))
-            }
-        }
-        let list = try database.prepare(
-            "SELECT \(BatchRow.columns), length(data) FROM batch ORDER BY id"
-        )
-        while try list.step() {
-            pieces.append(
-                RetentionPlan.Piece(
-                    place: .batch(BatchRow(list)),
-                    bytes: UInt64(clamping: list.integer(9))
-                )
-            )
-        }
-        var room = disk
-        room.free -= min(room.free, Ballast(spool: directory).missing(on: disk))
-        return RetentionPlan(
-            pieces,
-            bytes: bytes(directory),
-            disk: room,
-            rules: rules,
-            now: now
-        )
-    }
-
-    private static func span(_ removal: RetentionPlan.Removal, _ now: Int64) -> RemovedSpan {
-        let row = removal.piece.row
-        var span = RemovedSpan()
-        span.removedAt = now
-        span.reason = removal.reason
-        span.records = removal.piece.records
-        span.bytes = removal.piece.bytes
-        span.stores = row.firstStore...max(row.firstStore, row.lastStore)
-        span.times = min(row.time0, row.time1)...max(row.time0, row.time1)
-        return span
-    }
-
-    private static func add(
-        _ removal: RetentionPlan.Removal,
-        _ now: Int64,
-        to spans: inout [RemovedSpan]
-    ) {
-        let span = span(removal, now)
-        guard let index = spans.firstIndex(where: { $0.reason == span.reason }) else {
-            return spans.append(span)
-        }
-        spans[index].join(span)
-    }
+    private static var pageBytes: UInt64 { 8192 }
 }
 
 /// The moments of one run, in their order; tests end the process at each of them.
@@ -244,37 +268,14 @@ package enum RetentionStep: String, CaseIterable, Sendable, Codable {
     case planned
     /// In the transaction: a segment is off the list, and noted as to be unlinked.
     case unlisted
-    /// The transaction is committed.
+    /// A transaction is committed.
     case committed
     /// The file is gone, the note is still there.
     case unlinked
     /// In the transaction: hot batches are deleted.
     case batchesDeleted
+    /// Some free pages are given back.
+    case shrunk
     /// Nothing is left to do.
     case done
-}
-
-extension RemovedSpan {
-    /// Takes another removal with the same reason in.
-    mutating func join(_ other: RemovedSpan) {
-        removedAt = max(removedAt, other.removedAt)
-        records += other.records
-        bytes += other.bytes
-        stores =
-            min(
-                stores.lowerBound,
-                other.stores.lowerBound
-            )...max(
-                stores.upperBound,
-                other.stores.upperBound
-            )
-        times =
-            min(
-                times.lowerBound,
-                other.times.lowerBound
-            )...max(
-                times.upperBound,
-                other.times.upperBound
-            )
-    }
 }

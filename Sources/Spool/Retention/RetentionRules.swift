@@ -3,8 +3,8 @@ internal import Telemetry
 
 /// How much a spool may hold, and for how long; what is nil has no bound.
 ///
-/// The oldest records go first. Time is that of receiving: a record from 2099 or 1970 is as old as
-/// its arrival.
+/// The oldest records go first. An age is counted from when a record was stored: one from 2099 or
+/// 1970 is as old as its arrival.
 public struct RetentionRules: Equatable, Sendable {
     /// Records older than this go, ns.
     public var age: UInt64?
@@ -17,9 +17,16 @@ public struct RetentionRules: Equatable, Sendable {
     /// Nil for `Limits.diskReserve`, and of a small file system an eighth. Twice what a commit
     /// needs stays free in any case.
     public var free: UInt64?
+    /// What holds for some peers and kinds; the first that fits counts.
+    public var keeps: [KeepRule] = []
 
     /// Only what protects the disk.
     public init() {}
+
+    /// The shortest age of all; nil where none is set.
+    var shortestAge: UInt64? {
+        (keeps.compactMap(\.age) + [age].compactMap { $0 }).min()
+    }
 
     /// The bound on bytes where nobody has set one: a tenth of the file system, 64 MiB to 4 GiB.
     func bytes(on disk: DiskSpace) -> UInt64 {
@@ -45,7 +52,7 @@ public enum RemovalReason: String, Sendable, CaseIterable {
     case age
     /// The spool was larger than it may be.
     case size
-    /// There were more records than may be.
+    /// There were more records than may be, in all or of a peer and kind.
     case records
     /// The file system was too full.
     case disk

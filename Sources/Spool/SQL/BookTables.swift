@@ -69,6 +69,26 @@ enum BookTables {
         ]
     }
 
+    /// One row a peer, kind, reason and day: what retention has removed.
+    static func removed(_ source: SpoolSource) -> ListTable {
+        let columns: [ListTable.Column] = [
+            ("peer", "TEXT"), ("kind", "TEXT"), ("reason", "TEXT"), ("records", "INTEGER"),
+            ("bytes", "INTEGER"), ("first_store", "INTEGER"), ("last_store", "INTEGER"),
+            ("earliest", "TEXT"), ("latest", "TEXT"), ("since", "TEXT"), ("at", "TEXT"),
+        ]
+        return ListTable("removed", columns, count: { UInt64(try source.figures().peers) }) { _ in
+            try source.removed().map { span in
+                [
+                    .text(span.peer), .text(span.kind), .text(span.reason.rawValue),
+                    .unsigned(span.records), .unsigned(span.bytes),
+                    .unsigned(span.stores.lowerBound), .unsigned(span.stores.upperBound),
+                    stamp(span.times.lowerBound), stamp(span.times.upperBound),
+                    stamp(span.since), stamp(span.removedAt),
+                ]
+            }
+        }
+    }
+
     /// A time as text, as in JSON.
     static func stamp(_ unix: Int64) -> SQLValue {
         var printer = StampPrinter()

@@ -143,6 +143,12 @@ final class SpoolSource {
         return try reader.losses()
     }
 
+    /// What retention has removed.
+    func removed() throws -> [RemovedSpan] {
+        try reader.refresh()
+        return try reader.removed()
+    }
+
     /// Makes the rows of a table from a scan of everything; again where a compaction came between.
     func listing<Rows>(_ make: (inout Scan) throws -> Rows) throws -> Rows {
         while true {

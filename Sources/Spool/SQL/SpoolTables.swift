@@ -1,11 +1,14 @@
 internal import SQLite
 
-/// The tables of a spool for SQL: `records`, `peers`, `losses`, `groups`, `batches`, `segments`.
+/// The tables of a spool for SQL: `records`, `peers`, `losses`, `removed`, `groups`, `batches`,
+/// `segments`.
 public enum SpoolTables {
     /// The module: `CREATE VIRTUAL TABLE r USING intel_spool('FOLDER'[, TABLE])`.
     public static let module = "intel_spool"
     /// The tables; the first is the one of a statement that names none.
-    public static let names = ["records", "peers", "losses", "groups", "batches", "segments"]
+    public static let names = [
+        "records", "peers", "losses", "removed", "groups", "batches", "segments",
+    ]
 
     /// Makes the module known to somebody else's connection: a loadable extension's entry.
     ///
@@ -36,6 +39,7 @@ public enum SpoolTables {
             case "peers": return BookTables.peers(source)
             case "losses": return BookTables.losses(source)
             case "groups": return StoreTables.groups(source)
+            case "removed": return BookTables.removed(source)
             case "batches": return StoreTables.batches(source)
             case "segments": return StoreTables.segments(source)
             default: return RecordsTable(source)

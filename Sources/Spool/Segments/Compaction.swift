@@ -6,7 +6,7 @@ internal import Telemetry
 /// Moves records from the hot tier into segment files.
 ///
 /// Invariants:
-/// 1. Only the process that holds the spool's lock has one, and only one.
+/// 1. Only whoever holds the `SegmentLock` has one, and only one.
 /// 2. A batch leaves hot.db in the very transaction that lists the segment which has its records.
 /// 3. That transaction begins when the segment is whole, compared with its source, and on the disk.
 ///    Its source is on the disk before it has its name, whatever the durability of commits.
@@ -28,10 +28,10 @@ package struct Compaction: ~Copyable {
     let directory: String
     let folder: SegmentFolder
     let database: Database
-    private let limits: CompactionLimits
-    private let hook: (CompactionStep) -> Void
-    private let shouldStop: () -> Bool
-    private var encoder: ColumnBatchEncoder
+    let limits: CompactionLimits
+    let hook: (CompactionStep) -> Void
+    let shouldStop: () -> Bool
+    var encoder: ColumnBatchEncoder
     let cold: ColumnBatchDecoder
     var hot: BatchDecoder
     /// Hot batches that could not be read.
@@ -72,12 +72,16 @@ package struct Compaction: ~Copyable {
 
     /// Makes one segment if it is time to.
     ///
-    /// - Parameter isOld: true once the oldest hot batch has waited for `limits.age`.
+    /// - Parameters:
+    ///   - isOld: true once the oldest hot batch has waited for `limits.age`.
+    ///   - upTo: hot batches up to this number go in any case, and no others.
     /// - Returns: nil where there was nothing to do.
-    package mutating func step(isOld: Bool = false) throws -> Made? {
+    package mutating func step(isOld: Bool = false, upTo: Int64? = nil) throws -> Made? {
         while true {
-            let all = try candidates()
+            let all = try candidates().filter { $0.row.id <= upTo ?? .max }
             let last = try SegmentRow.all(database).last
+            var limits = limits
+            if upTo != nil { (limits.hotBytes, limits.keptBytes) = (0, 0) }
             guard let plan = CompactionPlan(all, last: last, isOld: isOld, limits: limits) else {
                 return nil
             }
@@ -173,24 +177,11 @@ package struct Compaction: ~Copyable {
         try folder.make()
         let source = CompactionPlan.source(plan.joined.map { [$0] } ?? [], plan.hot)
         let meta = SegmentSchema.Meta(lo: plan.lo, hi: plan.hi, source: source)
-        let (segment, groups) = try write(window, meta)
-        hook(.fileWritten)
-        try compare(window)
-        hook(.compared)
-        try Files.sync(folder.temporary)
-        // What it was made of, too: a segment without would be nobody's.
-        try Files.sync(Schema.log(directory))
-        hook(.fileSynced)
-        try Files.rename(folder.temporary, to: folder.file(segment.name))
-        hook(.renamed)
-        try Files.sync(folder.path)
-        hook(.folderSynced)
-        try publish(plan, segment, groups)
-        hook(.committed)
-        if let joined = plan.joined {
-            try Self.unlink(joined.name, folder, database) { hook(.unlinked) }
+        let joined = plan.joined.map { [$0] } ?? []
+        let (segment, groups) = try place(window, meta, turn: 0)
+        try publish(segment, groups, replacing: joined) {
+            try database.execute("DELETE FROM batch WHERE id BETWEEN \(plan.lo) AND \(plan.hi)")
         }
-        hook(.done)
         return Made(
             name: segment.name,
             records: segment.row.count,
@@ -199,96 +190,36 @@ package struct Compaction: ~Copyable {
         )
     }
 
-    private mutating func write(
-        _ window: CompactionWindow,
-        _ meta: SegmentSchema.Meta
-    ) throws -> (SegmentRow, [BatchGroup]) {
-        var writer = try SegmentWriter(path: folder.temporary)
-        hook(.fileMade)
-        for (index, portion) in window.portions.enumerated() {
-            if shouldStop() { throw SQLiteError.interrupted }
-            let records = window.records(portion)
-            let (data, words) = try window.payloads.withUnsafeBytes { payloads in
-                let data = try encoder.encode(records[...], payloads: payloads)
-                let words = WordFilter(encoder, records, payloads)
-                return (data, words.encode())
-            }
-            try writer.add(records, data: data, words: words)
-            if index == 0 { hook(.batchWritten) }
-        }
-        try writer.finish(meta, database)
-        var row = writer.row
-        row.id = meta.lo
-        let (groups, batches) = (writer.allGroups, writer.batches)
-        _ = consume writer
-        let segment = SegmentRow(
-            name: SegmentFolder.name(row, hi: meta.hi),
-            row: row,
-            hi: meta.hi,
-            batches: batches,
-            bytes: Files.size(folder.temporary)
-        )
-        return (segment, groups)
-    }
-
-    /// Reads the file back and compares every record with its source, to the byte.
-    private func compare(_ window: CompactionWindow) throws {
-        let file = try SegmentFile(folder.temporary)
-        var rows: [BatchRow] = []
-        try file.forEach { row, _ in rows.append(row) }
-        guard rows.count == window.portions.count else {
-            throw DamagedBatch(reason: "the segment has other batches than were written")
-        }
-        for (row, portion) in zip(rows, window.portions) {
-            _ = try file.open(row, cold)
-            guard Self.isSame(try cold.envelopes(), try cold.payloads(), portion, window) else {
-                throw DamagedBatch(reason: "batch \(row.id) of the segment is not what was written")
-            }
-        }
-    }
-
-    private static func isSame(
-        _ envelopes: [ColumnRecord],
-        _ payloads: ColumnBatchDecoder.Payloads,
-        _ portion: Range<Int>,
-        _ window: CompactionWindow
-    ) -> Bool {
-        guard envelopes.count == portion.count, payloads.ends.count == portion.count else {
-            return false
-        }
-        return payloads.bytes.withUnsafeBytes { found in
-            window.payloads.withUnsafeBytes { source in
-                var start = 0
-                for (index, place) in portion.enumerated() {
-                    var record = window.records[Int(window.sorted[place])]
-                    let end = payloads.ends[index]
-                    let written = UnsafeRawBufferPointer(rebasing: source[record.payload])
-                    let read = UnsafeRawBufferPointer(rebasing: found[start..<end])
-                    guard MemorySearch.isEqual(read, written) else { return false }
-                    record.payload = envelopes[index].payload
-                    if record != envelopes[index] { return false }
-                    start = end
-                }
-                return true
-            }
-        }
-    }
-
-    private func publish(
-        _ plan: CompactionPlan,
+    /// Lists a segment in the place of others, in one transaction with whatever `more` does, and
+    /// then removes the files of those.
+    func publish(
         _ segment: SegmentRow,
-        _ groups: [BatchGroup]
+        _ groups: [BatchGroup],
+        replacing old: [SegmentRow],
+        _ more: () throws -> Void
     ) throws {
-        try database.execute("BEGIN IMMEDIATE")
-        do {
-            if let joined = plan.joined { try Self.replace(joined, database) }
+        try database.inTransaction {
+            for one in old { try Self.replace(one, database) }
             try segment.insert(groups, database)
             hook(.listed)
-            try database.execute("DELETE FROM batch WHERE id BETWEEN \(plan.lo) AND \(plan.hi)")
+            try more()
             hook(.deleted)
-            try database.execute("COMMIT")
+        }
+        hook(.committed)
+        for one in old { try Self.unlink(one.name, folder, database) { hook(.unlinked) } }
+        hook(.done)
+    }
+}
+
+extension Database {
+    /// Does all of `body` in one transaction, or nothing.
+    func inTransaction(_ body: () throws -> Void) throws {
+        try execute("BEGIN IMMEDIATE")
+        do {
+            try body()
+            try execute("COMMIT")
         } catch {
-            if database.isInTransaction { try? database.execute("ROLLBACK") }
+            if isInTransaction { try? execute("ROLLBACK") }
             throw error
         }
     }

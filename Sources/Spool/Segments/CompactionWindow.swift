@@ -7,13 +7,30 @@ internal import Telemetry
 /// 1. `sorted` has every record once, by stream, order, instance, sequence and store number.
 /// 2. A portion is of one stream, or of several whole ones that are small; portions follow each
 ///    other and cover all records.
+/// 3. `units` has every portion and every batch that is taken as it is once, by stream and order.
 struct CompactionWindow {
+    /// A cold batch of one stream that is taken over as it is.
+    struct Copy {
+        var file: SegmentFile
+        var row: BatchRow
+        var groups: [BatchGroup]
+    }
+
+    /// What makes a batch of the segment.
+    enum Unit {
+        case records(Range<Int>)
+        case copy(Copy)
+    }
+
     private(set) var records: [ColumnRecord] = []
     private(set) var payloads: [UInt8] = []
     /// Places in `records`, in the order of the segment.
     private(set) var sorted: [Int32] = []
     /// Which of `sorted` make a batch.
     private(set) var portions: [Range<Int>] = []
+    private var copies: [Copy] = []
+    /// The batches of the segment.
+    private(set) var units: [Unit] = []
 
     /// An empty window with room for what is to come.
     init(records count: Int, bytes: Int) {
@@ -47,18 +64,31 @@ struct CompactionWindow {
         }
     }
 
-    /// Takes in a cold batch.
-    mutating func add(_ cold: [ColumnRecord], _ payload: ColumnBatchDecoder.Payloads) {
-        let base = payloads.count
-        payloads.append(contentsOf: payload.bytes)
+    /// Takes in a cold batch, or those of its records that stay.
+    mutating func add(
+        _ cold: [ColumnRecord],
+        _ payload: ColumnBatchDecoder.Payloads,
+        staying: (ColumnRecord) -> Bool = { _ in true }
+    ) {
         var start = 0
         for (record, end) in zip(cold, payload.ends) {
-            var copy = record
-            copy.payload = base + start..<base + end
-            records.append(copy)
+            if staying(record) {
+                var copy = record
+                copy.payload = payloads.count..<payloads.count + end - start
+                payloads.append(contentsOf: payload.bytes[start..<end])
+                records.append(copy)
+            }
             start = end
         }
     }
+
+    /// Takes a cold batch of one stream as it is.
+    mutating func take(_ copy: Copy) {
+        copies.append(copy)
+    }
+
+    /// Records in all units.
+    var count: Int { copies.reduce(records.count) { $0 + $1.row.count } }
 
     /// Sorts all, and cuts it into batches.
     mutating func sort() {
@@ -116,6 +146,18 @@ struct CompactionWindow {
         large.append(contentsOf: small)
         sorted = large
         portions = parts + pieces(sorted, base, raw)
+        arrange(own: parts.count)
+    }
+
+    /// Puts the batches into their order; those that several streams share come last.
+    private mutating func arrange(own: Int) {
+        var found = portions[..<own].map { portion in
+            let first = records[Int(sorted[portion.lowerBound])]
+            return (first.stream, first.envelope.order, Unit.records(portion))
+        }
+        found += copies.map { ($0.groups.first?.stream ?? 0, $0.row.t0, Unit.copy($0)) }
+        if !copies.isEmpty { found.sort { ($0.0, $0.1) < ($1.0, $1.1) } }
+        units = found.map(\.2) + portions[own...].map { .records($0) }
     }
 
     /// Cuts what comes from `start` on into batches of about the same size.

@@ -32,6 +32,8 @@ public final class Compactor: Sendable {
         public var bytesMax: UInt64 = 0
         /// Why the last removal failed; nil while all is well.
         public var retentionFailure: String?
+        /// What somebody should look at of the bounds of the spool.
+        public var retentionWarnings: [String] = []
 
         /// Nothing has happened yet.
         public init() {}
@@ -74,9 +76,9 @@ public final class Compactor: Sendable {
             thread = try OwnedThread("compact") {
                 OwnedThread.yieldToOthers()
                 var watch = HotWatch(directory, limits)
-                var keeper = Keeper(directory, rules)
+                var keeper = Keeper(directory, rules, limits) { shared.mustStop }
                 while !shared.mustStop {
-                    Self.keep(&keeper, shared)
+                    Self.keep(&keeper, shared, directory)
                     Self.turn(&watch, keeper.patience, shared)
                 }
             }
@@ -121,9 +123,24 @@ public final class Compactor: Sendable {
     public var figures: Figures { shared.figures.withLock { $0 } }
 
     /// Removes what the rules do not keep, if it is time.
-    private static func keep(_ keeper: inout Keeper, _ shared: Shared) {
-        let isFull = shared.isFull.exchange(false, ordering: .acquiring)
-        guard keeper.runIfDue(isFull: isFull) else { return }
+    private static func keep(_ keeper: inout Keeper, _ shared: Shared, _ directory: String) {
+        guard keeper.isDue(isFull: shared.isFull.load(ordering: .relaxed)) else { return }
+        do {
+            guard let lock = try SegmentLock.tryTake(directory) else {
+                // Somebody removes by hand.
+                keeper.wait(nanoseconds: SegmentLock.pause)
+                _ = shared.bell.wait(nanoseconds: SegmentLock.pause)
+                return
+            }
+            let isFull = shared.isFull.exchange(false, ordering: .acquiring)
+            keeper.run(isFull: isFull)
+            _ = consume lock
+        } catch {
+            keeper.wait(nanoseconds: pause)
+            let failure = "\(SpoolError("apply retention to spool", directory, error))"
+            shared.figures.withLock { $0.retentionFailure = failure }
+            return
+        }
         let found = keeper.figures
         shared.figures.withLock {
             $0.removedRecords = found.removedRecords
@@ -131,6 +148,7 @@ public final class Compactor: Sendable {
             $0.bytes = found.last?.bytes ?? 0
             $0.bytesMax = found.last?.bytesMax ?? 0
             $0.retentionFailure = found.failure
+            $0.retentionWarnings = found.last?.warnings ?? []
         }
     }
 
@@ -149,6 +167,11 @@ public final class Compactor: Sendable {
             return
         }
         do {
+            guard let lock = try SegmentLock.tryTake(watch.directory) else {
+                // Somebody removes by hand.
+                _ = shared.bell.wait(nanoseconds: SegmentLock.pause)
+                return
+            }
             var compaction = try Compaction(
                 directory: watch.directory,
                 limits: watch.limits,
@@ -165,6 +188,7 @@ public final class Compactor: Sendable {
                 $0.strays = strays
                 $0.failure = nil
             }
+            _ = consume lock
         } catch {
             let failure = SpoolError("compact spool", watch.directory, error)
             if shared.mustYield { return }

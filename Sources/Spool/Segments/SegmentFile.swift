@@ -67,6 +67,26 @@ final class SegmentFile {
         }
     }
 
+    /// A batch as it is stored, and its word filter.
+    struct Packed: Equatable {
+        var data: [UInt8]
+        var checksum: Int64
+        var words: [UInt8]
+    }
+
+    /// Reads a batch as it is stored.
+    func packed(_ batch: Int64) throws -> Packed {
+        let find = try database.prepare(
+            """
+            SELECT b.data, b.crc, w.bloom FROM batch b JOIN words w ON w.batch = b.id
+            WHERE b.id = ?
+            """
+        )
+        try find.bind(1, batch)
+        guard try find.step() else { throw DamagedBatch(reason: "its row is gone") }
+        return Packed(data: find.blob(0), checksum: find.integer(1), words: find.blob(2))
+    }
+
     /// The groups of a batch; nil where they are damaged.
     func groups(_ row: BatchRow) throws -> [BatchGroup]? {
         defer { find.reset() }

@@ -5,7 +5,8 @@ internal import LinuxIO
 /// Invariants:
 /// 1. A file is made under a name that ends in `.part`, and gets its own when it is whole and on
 ///    the disk.
-/// 2. No name is given twice: its last number is that of the last hot batch the segment stands for.
+/// 2. No name is given twice: it ends with the number of the last hot batch that the segment stands
+///    for, and behind that with how often it was rewritten.
 /// 3. A file with its own name is never changed.
 struct SegmentFolder {
     let path: String
@@ -21,9 +22,16 @@ struct SegmentFolder {
 
     private static let unfinished = ".part"
 
-    /// `<first-us>-<last-us>-<number>.db`, by the order of its records.
-    static func name(_ row: BatchRow, hi: Int64) -> String {
-        "\(row.t0 / 1000)-\(row.t1 / 1000)-\(hi).db"
+    /// `<first-us>-<last-us>-<number>.db`, by the order of its records; with `.<turn>` before `.db`
+    /// where it was rewritten.
+    static func name(_ row: BatchRow, hi: Int64, turn: Int) -> String {
+        "\(row.t0 / 1000)-\(row.t1 / 1000)-\(hi)\(turn > 0 ? ".\(turn)" : "").db"
+    }
+
+    /// How often the segment of this name was rewritten.
+    static func turn(_ name: String) -> Int {
+        let parts = name.split(separator: ".")
+        return parts.count == 3 ? max(0, Int(parts[1]) ?? 0) : 0
     }
 
     /// Makes the folder where it is missing, for good.

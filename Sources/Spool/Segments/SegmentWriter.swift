@@ -40,10 +40,21 @@ struct SegmentWriter: ~Copyable {
 
     /// Adds a batch; numbers run from 1.
     mutating func add(_ records: [ColumnRecord], data: [UInt8], words: [UInt8]) throws {
-        batches += 1
-        var batch = BatchRow(cold: Int64(batches))
+        var batch = BatchRow(cold: 0)
         for record in records { batch.add(record) }
-        let own = Self.groups(records)
+        try add(batch, Self.groups(records), data: data, words: words)
+    }
+
+    /// Adds a batch of which all is known.
+    mutating func add(
+        _ known: BatchRow,
+        _ own: [BatchGroup],
+        data: [UInt8],
+        words: [UInt8]
+    ) throws {
+        batches += 1
+        var batch = known
+        batch.id = Int64(batches)
         try batch.bindCold(addBatch, batch.streams(own))
         try addBatch.bind(11, Int64(ColumnBlob.format))
         let sum = try data.withUnsafeBytes { try ColumnBlob($0).sum }

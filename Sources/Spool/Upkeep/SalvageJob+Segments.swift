@@ -39,7 +39,8 @@ extension SalvageJob {
     /// What a file that is not listed says of itself; its name has the last batch it stands for.
     private func adopted(_ name: String) -> SegmentRow {
         var row = BatchRow(cold: 0)
-        let number = name.dropLast(3).split(separator: "-").last.flatMap { Int64($0) } ?? 0
+        let end = name.split(separator: "-").last?.split(separator: ".").first
+        let number = end.flatMap { Int64($0) } ?? 0
         var hi = max(1, number)
         row.id = hi
         var batches = 0
@@ -127,7 +128,11 @@ extension SalvageJob {
         _ = consume writer
         try Files.sync(to.temporary)
         let made = SegmentRow(
-            name: SegmentFolder.name(row, hi: segment.hi),
+            name: SegmentFolder.name(
+                row,
+                hi: segment.hi,
+                turn: SegmentFolder.turn(segment.name)
+            ),
             row: row,
             hi: segment.hi,
             batches: batches,

@@ -45,6 +45,8 @@ struct SalvageJob: ~Copyable {
     /// Does all of it.
     mutating func run() throws -> Salvage.Outcome {
         try out.execute("BEGIN")
+        // When the records came is not saved: their order tells.
+        try out.execute("DELETE FROM mark")
         for table in SalvagedTable.all { try copy(table) }
         try takeNamesOfSegments()
         try saveSegments(isListWhole: isListWhole)
@@ -67,6 +69,7 @@ struct SalvageJob: ~Copyable {
             if table.name == "segment", (try? Schema.hasSegments(source.database)) == false {
                 return
             }
+            if table.name == "removed", (try? Schema.hasAges(source.database)) == false { return }
             var walk = TableWalk()
             try walk.forEach(table.name, key: table.key, last: nil, source.database) { row in
                 try add.bind(row.values(table.columns))
@@ -74,7 +77,8 @@ struct SalvageJob: ~Copyable {
             }
             if walk.isWhole { return }
         }
-        isListWhole = false
+        // What the book of removals says is no part of the history.
+        if table.name != "removed" { isListWhole = false }
         guard let pages = try pages() else { return }
         try table.scan.forEach(in: pages) { row in
             guard row.id > 0, table.isPlausible(row) else { return false }
@@ -349,6 +353,7 @@ struct SalvagedTable {
         ),
         SalvagedTable("loss", "id", RowScan(columns: 8, texts: [1, 5])),
         SalvagedTable("segment", "lo", RowScan(columns: 14, texts: [12], blobs: [13])),
+        SalvagedTable("removed", "id", RowScan(columns: 13, texts: [2, 3, 4])),
     ]
 
     static let hotBatches = RowScan(columns: 12, blobs: [9, 11])
