@@ -168,4 +168,63 @@ import Testing
         let own = (1...5).map { batch($0, [.init(group: 1, records: 5)]) }
         #expect(plan(rules, own).removals.count == 3)
     }
+
+    /// Random pieces of four groups: no rule, an age, a number, a least.
+    private func random(_ dice: inout Dice) -> (RetentionPlan, [RetentionPlan.Piece], UInt64) {
+        let least = UInt64.random(in: 0...200, using: &dice)
+        var rules = RetentionRules(
+            records: Bool.random(using: &dice) ? UInt64.random(in: 0...2000, using: &dice) : nil,
+            [
+                KeepRule("a", age: 1),
+                KeepRule("b", records: UInt64.random(in: 1...300, using: &dice)),
+                KeepRule("c", least: least),
+            ]
+        )
+        rules.bytes = Bool.random(using: &dice) ? UInt64.random(in: 0...20_000, using: &dice) : nil
+        let cold = UInt64.random(in: 0...20, using: &dice)
+        let pieces = (1...30 as ClosedRange<UInt64>).map { number -> RetentionPlan.Piece in
+            let counts = (0...3).compactMap { group -> RetentionPlan.Count? in
+                let count = Int.random(in: -30...40, using: &dice)
+                return count > 0 ? .init(group: group, records: count) : nil
+            }
+            return number <= cold ? segment(number, counts) : batch(number, counts)
+        }
+        var groups = RetentionGroups(rules)
+        let floor = UInt64.random(in: 0...32_000, using: &dice)
+        groups.setFloors { rule in rule == 0 ? (floor, floor / 2) : (floor / 3, floor / 4) }
+        let plan = RetentionPlan(
+            pieces,
+            bytes: 20_000,
+            disk: disk,
+            rules: rules,
+            groups: groups
+        )
+        return (plan, pieces, least)
+    }
+
+    @Test("case 19: of each group, where something newer goes, all that is older goes")
+    func suffix() {
+        var waits = 0
+        for seed in 1...2000 as ClosedRange<UInt64> {
+            var dice = Dice(state: seed)
+            let (plan, pieces, least) = random(&dice)
+            if plan.isUnfinished || plan.coldUpTo != nil { waits += 1 }
+            for group in 0...3 {
+                var left = 0
+                var isStopped = false
+                for piece in pieces {
+                    let count = piece.groups.first { $0.group == group }?.records ?? 0
+                    let removal = plan.removals.first { $0.piece.row == piece.row }
+                    let going = removal?.shares.first { $0.group == group }?.going ?? 0
+                    #expect(going == 0 || !isStopped, "seed \(seed), group \(group)")
+                    if going < count { isStopped = true }
+                    left += count - going
+                }
+                let total = pieces.flatMap(\.groups).filter { $0.group == group }
+                let all = total.reduce(0) { $0 + $1.records }
+                if group == 3 { #expect(left >= min(all, Int(least)), "seed \(seed)") }
+            }
+        }
+        #expect(waits > 100)
+    }
 }

@@ -49,7 +49,7 @@ struct FullDiskTests {
         // Three times what there is room for.
         for round in 1...5 {
             let sent = try station.run(
-                ["send", "--as", "disk.\(round)"],
+                ["send", "--as", "disk.\(round)", "--timeout", "300s"],
                 input: Self.lines(10_000)
             )
             #expect(sent.status == 0, "\(sent.error)")
