@@ -237,7 +237,10 @@ import Testing
             #expect(outcome.error.contains(both), "\(command): \(outcome.error)")
         }
         #expect(try Files.contents(station.hot) == bytes)
-        let older = "DROP TABLE segment; DROP TABLE removal; DROP TABLE removed;"
+        let older = """
+            DROP TABLE segment; DROP TABLE removal; DROP TABLE removed; DROP TABLE mark;
+            DROP TABLE clock;
+            """
         _ = try SQLiteTool.run(station.hot, older + "PRAGMA user_version = 1;")
         #expect(try station.lines(of: "p") == stored(1...50))
         try station.startAgent()
