@@ -240,7 +240,9 @@ package struct Retention: ~Copyable {
 
     /// Gives pages of hot.db back to the file system, a slice at a time so that nobody waits long.
     ///
-    /// Of a small spool a sixteenth may be free pages.
+    /// Of a small spool a sixteenth may be free pages. A page that is moved goes through the log
+    /// first: a slice takes a quarter of the disk's room at the most, and the log gives it back
+    /// before the next. Otherwise a nearly full disk would be filled by what is to empty it.
     private func shrink(_ disk: DiskSpace) throws {
         var free = try database.integer("PRAGMA freelist_count") ?? 0
         let share = rules.bytes(on: disk) / 16 / Self.pageBytes
@@ -248,9 +250,12 @@ package struct Retention: ~Copyable {
         guard free > most else { return }
         while free > most / 4 {
             // Each page is a row of the result: only stepping to the end does all of them.
-            let slice = try database.prepare("PRAGMA incremental_vacuum(\(Self.pagesAtOnce))")
+            let room = try DiskSpace(at: directory).free / 4 / Self.pageBytes
+            let pages = min(Self.pagesAtOnce, Int(clamping: room))
+            if pages == 0 { return }
+            let slice = try database.prepare("PRAGMA incremental_vacuum(\(pages))")
             while try slice.step() {}
-            _ = try? database.checkpoint(.passive)
+            _ = try? database.checkpoint(.truncate)
             let left = try database.integer("PRAGMA freelist_count") ?? 0
             guard left < free else { return }
             free = left
