@@ -32,6 +32,9 @@ final class SQLiteTool {
         )
     }
 
+    /// Its process id.
+    var pid: Int32 { child.pid }
+
     /// Has it run statements, and waits until they are done.
     func say(_ sql: String) throws {
         guard let raw = input?.raw else { return }
