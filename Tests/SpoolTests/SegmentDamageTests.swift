@@ -7,22 +7,8 @@ import Testing
 
 /// Whatever becomes of a segment file, the rest is read, and what is not is named and counted.
 @Suite struct SegmentDamageTests {
-    /// Three segments and a hot rest; the records in order.
-    private func filled() throws -> (Fixture, [Record]) {
-        let (fixture, _) = try Fixture.mixed(900, size: 30, seed: 41)
-        let records = try fixture.records()
-        try fixture.compact(
-            CompactionLimits(
-                hotBytes: 60_000,
-                keptBytes: 20_000,
-                segmentBytes: 40_000,
-                smallBytes: 0
-            )
-        )
-        #expect(fixture.segmentNames.count > 1)
-        #expect(try fixture.hotBatches() > 0)
-        return (fixture, records)
-    }
+    /// Some segments and a hot rest; the records in order.
+    private func filled() throws -> (Fixture, [Record]) { try VerifyTests.filled() }
 
     private func scan(_ fixture: Fixture, _ query: Query = Query()) throws -> (Int, ScanReport) {
         var reader = try SpoolReader(directory: fixture.directory)
