@@ -35,6 +35,8 @@ struct Broker: ~Copyable {
     private var round: UInt64 = 0
     /// Which kind of long work was done last.
     private var lastKind = 0
+    /// The kind that is events for many.
+    private static let events = 2
     var batch = PacketBatch(count: Broker.framesPerCall, bytes: Frames.bytesMax)
     let clock = Clock.system
     /// Until when nobody is accepted, as no descriptor was left for the next connection.
@@ -131,7 +133,7 @@ struct Broker: ~Copyable {
         flush()
         if hasLongWork, now >= pace.nextLongWork {
             doLongWork(now: now)
-            pace.noteLongWork(from: now, to: clock.boot())
+            pace.noteLongWork(from: now, to: clock.boot(), isEvents: lastKind == Self.events)
         }
         // Looked at last: long work makes claims that end by themselves, too.
         guard let end = fullUntil else { return state.nextEnd }
@@ -148,7 +150,7 @@ struct Broker: ~Copyable {
             switch lastKind {
             case 0 where !turns.isEmpty: serveNext(round)
             case 1 where state.isEnding: state.endSome(now: now)
-            case 2 where !outbox.isEmpty: sendSome()
+            case Self.events where !outbox.isEmpty: sendSome()
             default: continue
             }
             return flush()

@@ -1,12 +1,16 @@
 /// How much of its time the broker gives to work of more than a turn.
 ///
-/// All of it while nobody else speaks. Else a quarter: where a flood keeps one processor busy and
-/// the broker another, those whom it serves would wait for a processor, longer than for the broker.
+/// All of it while nobody else speaks. Else a part: where a flood keeps one processor busy and the
+/// broker another, those whom it serves would wait for a processor, longer than for the broker.
+/// Events on their way to many are waited for, so they get a quarter; what somebody asks for
+/// without end, and what those leave who are gone, an eighth.
 struct Pace {
     /// How long after somebody was served at once the others are still thought of, ns.
     private static let memory: UInt64 = 10_000_000
     /// Pauses are so many times as long as the work before them.
-    private static let pause: UInt64 = 3
+    private static let pause: UInt64 = 7
+    /// The same after events were sent.
+    private static let pauseOfEvents: UInt64 = 3
     /// The longest pause, ns.
     private static let pauseMax: UInt64 = 1_000_000
 
@@ -17,8 +21,9 @@ struct Pace {
 
     mutating func noteShortWork(at now: UInt64) { lastShortWork = now }
 
-    mutating func noteLongWork(from start: UInt64, to end: UInt64) {
+    mutating func noteLongWork(from start: UInt64, to end: UInt64, isEvents: Bool) {
         let isAlone = end > lastShortWork + Self.memory
-        nextLongWork = isAlone ? end : end + min(Self.pause * (end - start), Self.pauseMax)
+        let times = isEvents ? Self.pauseOfEvents : Self.pause
+        nextLongWork = isAlone ? end : end + min(times * (end - start), Self.pauseMax)
     }
 }
