@@ -57,6 +57,7 @@ let package = Package(
     targets: [
         // C
         .target(name: "CLinux"),
+        .target(name: "CProcessor"),
         .target(name: "CNotify"),
         .target(name: "CHostSQLite"),
         .systemLibrary(
@@ -67,7 +68,7 @@ let package = Package(
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
         // ground
-        room("Basics", []),
+        room("Basics", ["CProcessor"]),
         room("LinuxIO", ["Basics", "CLinux"]),
 
         // values

@@ -1,4 +1,6 @@
-/// CRC-32 and CRC-32C, table driven, eight bytes a step.
+internal import CProcessor
+
+/// CRC-32 and CRC-32C: by tables, eight bytes a step; CRC-32C by the processor where it can.
 ///
 /// CRC-32 (polynomial 0xEDB88320, as in zlib and PNG) makes the fingerprints of peers;
 /// CRC-32C (Castagnoli, 0x82F63B78, as in iSCSI, RFC 3720 B.4) guards transfers and batches.
@@ -17,6 +19,14 @@ public enum Checksum {
     /// CRC-32C of `bytes`, going on from `previous`; `"123456789"` gives 0xE3069283.
     public static func crc32c(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32
     {
+        guard hasInstruction else { return castagnoli.update(previous, bytes) }
+        return cprocessor_crc32c(previous, bytes.baseAddress, bytes.count)
+    }
+
+    /// CRC-32C as processors without the instruction make it.
+    package static func crc32cByTable(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0)
+        -> UInt32
+    {
         castagnoli.update(previous, bytes)
     }
 
@@ -25,6 +35,7 @@ public enum Checksum {
         bytes.withUnsafeBytes { crc32c($0) }
     }
 
+    private static let hasInstruction = cprocessor_has_crc32c() != 0
     private static let ieee = Table(polynomial: 0xEDB8_8320)
     private static let castagnoli = Table(polynomial: 0x82F6_3B78)
 

@@ -110,7 +110,8 @@ public enum JSONText {
         out.append(contentsOf: String(Character(scalar)).utf8)
     }
 
-    private static func unit(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt16? {
+    /// What the four hexadecimal digits of a `\uXXXX` say; nil where they are not whole.
+    package static func unit(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt16? {
         guard offset + 4 <= bytes.count else { return nil }
         var value: UInt16 = 0
         for index in 0..<4 {

@@ -8,9 +8,14 @@ public struct ZstdDecompressor: ~Copyable {
     private let context: OpaquePointer
 
     /// A decompressor that refuses frames whose window is above 2^`windowLogMax` bytes.
-    public init(windowLogMax: Int32 = 27) throws(CompressionError) {
+    ///
+    /// - Parameter checks: false where the frame's bytes were found sound by other means, so that
+    ///   its own checksum of the content, a tenth of the time, need not be looked at.
+    public init(windowLogMax: Int32 = 27, checks: Bool = true) throws(CompressionError) {
         guard let made = ZSTD_createDCtx() else { throw .outOfMemory }
         ZSTD_DCtx_setParameter(made, ZSTD_d_windowLogMax, windowLogMax)
+        // ZSTD_d_forceIgnoreChecksum; a library that does not know it goes on checking.
+        if !checks { ZSTD_DCtx_setParameter(made, ZSTD_d_experimentalParam3, 1) }
         context = made
     }
 

@@ -8,13 +8,7 @@ extension TextPattern {
     func search(_ bytes: UnsafeRawBufferPointer, ends: [Int]) -> [Bool] {
         if self.bytes.isEmpty { return [Bool](repeating: true, count: ends.count) }
         var found = [Bool](repeating: false, count: ends.count)
-        if ignoresCase {
-            var lowered: [UInt8] = []
-            Self.lower(bytes, into: &lowered)
-            lowered.withUnsafeBytes { mark($0, ends, &found) }
-        } else {
-            mark(bytes, ends, &found)
-        }
+        mark(bytes, ends, &found)
         searchEscaped(bytes, ends, &found)
         return found
     }
@@ -41,32 +35,9 @@ extension TextPattern {
     /// apart.
     func mayOccur(in bytes: UnsafeRawBufferPointer) -> Bool {
         if self.bytes.isEmpty { return true }
-        if ignoresCase ? occursInLower(bytes) : firstIndex(in: bytes, from: 0) != nil {
-            return true
-        }
-        return nextEscape(bytes, from: 0, any: holdsSpecial) != nil
+        return firstIndex(in: bytes, from: 0) != nil
+            || nextEscape(bytes, from: 0, any: holdsSpecial) != nil
     }
-
-    /// Lowers and searches piece by piece, so that the copy stays in the fastest cache; pieces
-    /// overlap by the pattern.
-    private func occursInLower(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let step = max(Self.pieceBytes, 4 * self.bytes.count)
-        return withUnsafeTemporaryAllocation(byteCount: step, alignment: 64) { piece in
-            var at = 0
-            while at < bytes.count {
-                let end = min(bytes.count, at + step)
-                let source = UnsafeRawBufferPointer(rebasing: bytes[at..<end])
-                Self.lower(source, piece)
-                let lowered = UnsafeRawBufferPointer(rebasing: piece[..<source.count])
-                if firstIndex(in: lowered, from: 0) != nil { return true }
-                if end == bytes.count { return false }
-                at = end - self.bytes.count + 1
-            }
-            return false
-        }
-    }
-
-    private static let pieceBytes = 16 << 10
 
     /// Payloads with an escape that matters are searched again with their escapes resolved.
     private func searchEscaped(
@@ -86,10 +57,6 @@ extension TextPattern {
             let start = record == 0 ? 0 : ends[record - 1]
             plain.removeAll(keepingCapacity: true)
             Self.resolve(UnsafeRawBufferPointer(rebasing: bytes[start..<at]), into: &plain)
-            if ignoresCase {
-                let source = plain
-                source.withUnsafeBytes { Self.lower($0, into: &plain) }
-            }
             found[record] = plain.withUnsafeBytes { occurs(in: $0) }
         }
     }
@@ -106,24 +73,29 @@ extension TextPattern {
     /// The next escape that can make the pattern appear.
     ///
     /// A hit that only the resolved text has spans a character that an escape stands for. Without
-    /// a quote, backslash, slash or control in the pattern, that can only be `\u`.
+    /// a quote, backslash, slash or control in the pattern, that can only be a `\u` of one of its
+    /// characters.
     private func nextEscape(
         _ bytes: UnsafeRawBufferPointer,
         from start: Int,
         any: Bool
     ) -> Int? {
-        guard let base = bytes.baseAddress else { return nil }
+        guard any else { return nextUnicode(bytes, from: start) }
+        guard let base = bytes.baseAddress, start < bytes.count else { return nil }
+        return MemorySearch.first(0x5c, in: base + start, count: bytes.count - start)
+            .map { $0 - base }
+    }
+
+    private func nextUnicode(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var at = start
-        while at < bytes.count,
-            let place = MemorySearch.first(0x5c, in: base + at, count: bytes.count - at)
-        {
-            let hit = place - base
-            if any { return hit }
-            if hit + 1 < bytes.count, bytes[hit + 1] == UInt8(ascii: "u") { return hit }
+        while let hit = Self.unicode.firstIndex(in: bytes, from: at) {
+            if mayHold(unicodeAt: hit, in: bytes) { return hit }
             at = hit + 2
         }
         return nil
     }
+
+    private static let unicode = BytePattern(Array("\\u".utf8), ignoresCase: false, common: [])
 
     /// Appends `payload` with every escape resolved; what lies between escapes is copied in runs.
     static func resolve(_ payload: UnsafeRawBufferPointer, into plain: inout [UInt8]) {

@@ -39,6 +39,22 @@ import Testing
         }
     }
 
+    @Test func processorAndTablesAgree() {
+        var random = Seeded(3)
+        for count in (0...200) + [4096, 65_537] {
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let start = UInt32.random(in: 0 ... .max, using: &random)
+            bytes.withUnsafeBytes { raw in
+                // From any place in memory.
+                for skip in 0..<min(8, count) {
+                    let part = UnsafeRawBufferPointer(rebasing: raw[skip...])
+                    let quick = Checksum.crc32c(part, from: start)
+                    #expect(quick == Checksum.crc32cByTable(part, from: start), "\(count), \(skip)")
+                }
+            }
+        }
+    }
+
     @Test func seesEveryFlippedBit() {
         var bytes = Array("a batch of the hot tier".utf8)
         let whole = Checksum.crc32c(bytes)

@@ -36,7 +36,9 @@ final class Seen: Sendable {
     private let events = Mutex<[NotifyEvent]>([])
 
     var all: [NotifyEvent] { events.withLock { $0 } }
-    var count: Int { all.count }
+    /// Counted under the lock: a look at a copy, which the next append may write into once it is
+    /// gone, is a race to the thread sanitizer, which does not see reference counts.
+    var count: Int { events.withLock { $0.count } }
 
     func add(_ event: NotifyEvent) { events.withLock { $0.append(event) } }
 }

@@ -4,7 +4,7 @@
 enum Law {
     /// Modules of this package and of the system that each target may import.
     static let imports: [String: Set<String>] = [
-        "Basics": [],
+        "Basics": ["CProcessor"],
         "LinuxIO": ["Basics", "CLinux", "Dispatch", "Glibc", "Synchronization"],
         "Telemetry": ["Basics"],
         "SQLite": ["Basics", "CSQLite"],
@@ -47,6 +47,7 @@ enum Law {
         "CHostSQLite": "SpoolExtension",
         "CLinux": "LinuxIO",
         "CNotify": "NotifyC",
+        "CProcessor": "Basics",
         "CSQLite": "SQLite",
         "CZstd": "Compression",
     ]

@@ -28,7 +28,8 @@ package final class ColumnBatchDecoder {
 
     /// A decoder with no batch in it.
     package init() throws {
-        zstd = try ZstdDecompressor(windowLogMax: SpoolLimits.windowLogMax)
+        // The blob has a checksum of its own, over the packed bytes.
+        zstd = try ZstdDecompressor(windowLogMax: SpoolLimits.windowLogMax, checks: false)
     }
 
     /// Takes a batch in: checks the head and unpacks the columns.
