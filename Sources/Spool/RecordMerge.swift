@@ -138,7 +138,6 @@ extension RecordMerge {
     private mutating func lookAhead(_ batches: [Scan.Row]) {
         guard isWhole else { return }
         if ahead == nil, batches.count >= ReadAhead.batchesMin {
-            let withPayload = withPayload || scan.query.conditions.payload != nil
             ahead = ReadAhead(scan.query, scan.catalog, withPayload: withPayload)
         }
         ahead?.add(

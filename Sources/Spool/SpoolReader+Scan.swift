@@ -177,9 +177,15 @@ extension SpoolReader {
         withPayload: Bool,
         _ ahead: ReadAhead? = nil
     ) throws -> OpenBatch? {
+        if shouldStop() { throw SQLiteError.interrupted }
         let test = scan.query.conditions.payload
         let found: Unpacked?
-        if let taken = ahead?.take(row) {
+        let reading = ColdReading(scan.query, scan.catalog, withPayload: withPayload || test != nil)
+        let taken = ahead?.take(row) { later in
+            guard case .cold(let file) = later.place else { return .failed }
+            return Ahead { try reading.unpack(later.row, file, cold) }
+        }
+        if let taken {
             openedBatches += 1
             found = taken.unpacked
         } else {

@@ -38,7 +38,9 @@ final class Bus {
 final class Seen: Sendable {
     private let events = Mutex<[NotifyEvent]>([])
 
-    var all: [NotifyEvent] { events.withLock { $0 } }
+    /// Copied one by one: that the next append waits until nobody has the array any more is told by
+    /// its reference count, which the thread sanitizer does not see.
+    var all: [NotifyEvent] { events.withLock { $0.map { $0 } } }
     var count: Int { all.count }
 
     func add(_ event: NotifyEvent) { events.withLock { $0.append(event) } }

@@ -35,10 +35,10 @@ final class Bus {
 final class Seen: Sendable {
     private let events = Mutex<[NotifyEvent]>([])
 
-    var all: [NotifyEvent] { events.withLock { $0 } }
-    /// Counted under the lock: a look at a copy, which the next append may write into once it is
-    /// gone, is a race to the thread sanitizer, which does not see reference counts.
-    var count: Int { events.withLock { $0.count } }
+    /// Copied one by one: that the next append waits until nobody has the array any more is told by
+    /// its reference count, which the thread sanitizer does not see.
+    var all: [NotifyEvent] { events.withLock { $0.map { $0 } } }
+    var count: Int { all.count }
 
     func add(_ event: NotifyEvent) { events.withLock { $0.append(event) } }
 }

@@ -14,6 +14,8 @@ final class RecordCursor: VirtualCursor {
     /// Where they are not: the batches that are still to come, the last one first.
     private var pending: [Scan.Row] = []
     private var scan: Scan?
+    /// Where they are searched.
+    private var ahead: ReadAhead?
     /// The batch of this row, where it is open.
     private var batch: OpenBatch?
     /// The batch of this row, where it is not.
@@ -64,6 +66,7 @@ final class RecordCursor: VirtualCursor {
         if let scan = merge?.scan ?? scan { source.note(scan.report) }
         merge = nil
         scan = nil
+        ahead = nil
         pending = []
         batch = nil
         listed = nil
@@ -91,6 +94,7 @@ final class RecordCursor: VirtualCursor {
     /// Begins a walk batch by batch, in the order of the store numbers.
     private func walk(_ made: Scan) {
         scan = made
+        ahead = nil
         pending = made.rows.sorted { $0.row.firstStore > $1.row.firstStore }
     }
 
@@ -107,6 +111,7 @@ final class RecordCursor: VirtualCursor {
         if case .segment(let segment) = row.place {
             let batches = try scan.take { scan throws in try source.batches(of: segment, &scan) }
             pending += (batches ?? []).reversed()
+            lookAhead(batches ?? [])
             return false
         }
         if row.isCounted {
@@ -120,8 +125,20 @@ final class RecordCursor: VirtualCursor {
 
     private func open(_ row: Scan.Row, withPayload: Bool) throws -> OpenBatch? {
         try scan.take { scan throws in
-            try source.open(row, &scan, withPayload: withPayload)
+            try source.open(row, &scan, withPayload: withPayload, ahead)
         } ?? nil
+    }
+
+    /// Has batches unpacked before they are wanted where most are unpacked for nothing.
+    private func lookAhead(_ batches: [Scan.Row]) {
+        guard let scan, scan.query.text != nil || scan.query.conditions.payload != nil else {
+            return
+        }
+        let unknown = batches.filter { !$0.isCounted }
+        if ahead == nil, unknown.count >= ReadAhead.batchesMin {
+            ahead = ReadAhead(scan.query, scan.catalog, withPayload: request.withPayload)
+        }
+        ahead?.add(unknown)
     }
 
     func rowNumber() throws -> Int64 {

@@ -97,10 +97,11 @@ final class SpoolSource {
     func open(
         _ row: Scan.Row,
         _ scan: inout Scan,
-        withPayload: Bool
+        withPayload: Bool,
+        _ ahead: ReadAhead? = nil
     ) throws -> OpenBatch? {
         defer { watch.opened = reader.openedBatches }
-        return try reader.open(row, &scan, withPayload: withPayload)
+        return try reader.open(row, &scan, withPayload: withPayload, ahead)
     }
 
     /// What the groups of a batch tell that a scan wants.

@@ -4,25 +4,43 @@ internal import Synchronization
 /// Unpacks cold batches on a second thread, ahead of a walk that is going to want them.
 ///
 /// Invariants:
-/// 1. At most `ahead` batches are unpacked or being unpacked and not yet taken: memory stays flat.
+/// 1. At most `ahead` batches are with the thread, and as many were unpacked by the walk's while it
+///    would have waited, and not yet taken: memory stays flat.
 /// 2. A batch is unpacked once, by whoever comes to it first.
 /// 3. What fails here is left to the walk, which tries itself and reports.
 ///
-/// The walk's thread owns it; the thread ends with it.
+/// The walk's thread owns it; the second thread ends with it.
 final class ReadAhead {
     private static let ahead = 3
     /// Fewer batches than this are unpacked sooner than a thread starts.
     static let batchesMin = 4
 
     private let worker: Worker
-    /// Jobs that have not been taken, by what they unpack.
-    private var jobs: [BatchName: Job] = [:]
-    /// Jobs that the thread does not know of yet, the next one last.
-    private var line: [Job] = []
-    private var given = 0
+    /// What has not been taken.
+    private var orders: [BatchName: Order] = [:]
+    /// What nobody is at, the next one last.
+    private var line: [Order] = []
+    /// Of those not taken: with the thread, and done while waiting for it.
+    private var counts = (given: 0, helped: 0)
+
+    /// A batch that will be wanted, as the walk's thread knows it.
+    private final class Order {
+        let job: Job
+        let row: Scan.Row
+        var place = Place.inLine
+
+        enum Place { case inLine, given, helped }
+
+        init(_ job: Job, _ row: Scan.Row) {
+            self.job = job
+            self.row = row
+        }
+    }
 
     /// Starts the thread; nil where that fails, or there is one processor only.
     init?(_ query: Query, _ catalog: Catalog, withPayload: Bool) {
+        // What tests payloads needs them.
+        let withPayload = withPayload || query.conditions.payload != nil
         guard Environment.processorCount > 1,
             let worker = try? Worker(query, catalog, withPayload: withPayload)
         else { return nil }
@@ -35,35 +53,49 @@ final class ReadAhead {
 
     /// Takes in batches of a segment, in the order in which they will be wanted.
     func add(_ rows: [Scan.Row]) {
-        var more: [Job] = []
+        var more: [Order] = []
         for row in rows {
             guard case .cold(let file) = row.place else { continue }
-            let job = Job(path: file.path, row: row.row)
-            jobs[row.name] = job
-            more.append(job)
+            let order = Order(Job(path: file.path, row: row.row), row)
+            orders[row.name] = order
+            more.append(order)
         }
         line = more.reversed() + line
         give()
     }
 
-    /// What a batch unpacked to, where the thread came to it first; waits where it is at it.
-    func take(_ row: Scan.Row) -> Ahead? {
-        guard let job = jobs.removeValue(forKey: row.name) else { return nil }
-        if job.isGiven { given -= 1 }
+    /// What a batch unpacked to, where the thread came to it first.
+    ///
+    /// Where the thread is at it, `unpack` is called with batches that will be wanted later: to
+    /// sleep and be woken takes as long as half a batch.
+    func take(_ row: Scan.Row, _ unpack: (Scan.Row) -> Ahead) -> Ahead? {
+        guard let order = orders.removeValue(forKey: row.name) else { return nil }
+        switch order.place {
+        case .inLine: break
+        case .given: counts.given -= 1
+        case .helped: counts.helped -= 1
+        }
         defer { give() }
-        if job.claim() { return nil }
+        if order.job.claim() { return nil }
         while true {
-            if let outcome = job.outcome { return outcome.isSound ? outcome : nil }
-            worker.finished.wait()
+            if let outcome = order.job.outcome { return outcome.isSound ? outcome : nil }
+            if counts.helped < Self.ahead, let later = line.popLast() {
+                guard later.job.claim() else { continue }
+                later.place = .helped
+                counts.helped += 1
+                later.job.finish(unpack(later.row))
+            } else {
+                worker.finished.wait()
+            }
         }
     }
 
     private func give() {
-        while given < Self.ahead, let job = line.popLast() {
-            if job.isClaimed { continue }
-            guard worker.inbox.trySend(job) else { return line.append(job) }
-            job.setGiven()
-            given += 1
+        while counts.given < Self.ahead, let next = line.popLast() {
+            if next.job.isClaimed { continue }
+            guard worker.inbox.trySend(next.job) else { return line.append(next) }
+            next.place = .given
+            counts.given += 1
         }
     }
 }
@@ -74,6 +106,16 @@ struct Ahead: Sendable {
     var unpacked: Unpacked?
     /// False where it could not be read.
     var isSound = true
+
+    /// Nothing, of a batch that could not be read.
+    static let failed = Ahead(isSound: false)
+
+    private init(isSound: Bool) { self.isSound = isSound }
+
+    /// What `unpack` gives.
+    init(_ unpack: () throws -> Unpacked?) {
+        do { unpacked = try unpack() } catch { isSound = false }
+    }
 }
 
 /// One batch to unpack.
@@ -81,7 +123,6 @@ private final class Job: Sendable {
     let path: String
     let row: BatchRow
     private let isTaken = Atomic(false)
-    private let wasGiven = Atomic(false)
     private let result = Mutex<Ahead?>(nil)
 
     init(path: String, row: BatchRow) {
@@ -95,13 +136,6 @@ private final class Job: Sendable {
     }
 
     var isClaimed: Bool { isTaken.load(ordering: .acquiring) }
-
-    /// True once the thread has been told of it.
-    var isGiven: Bool { wasGiven.load(ordering: .relaxed) }
-
-    func setGiven() {
-        wasGiven.store(true, ordering: .relaxed)
-    }
 
     var outcome: Ahead? { result.withLock { $0 } }
 
@@ -144,15 +178,11 @@ private final class Worker: Sendable {
             // What waits in a closed box is not wanted any more.
             if inbox.isClosed { return }
             guard job.claim() else { continue }
-            var found = Ahead(isSound: false)
+            var found = Ahead.failed
             if file?.path != job.path { file = try? SegmentFile(job.path) }
             if let file, let decoder {
                 let reading = ColdReading(query, catalog, withPayload: withPayload)
-                do {
-                    found = Ahead(unpacked: try reading.unpack(job.row, file, decoder))
-                } catch {
-                    found = Ahead(isSound: false)
-                }
+                found = Ahead { try reading.unpack(job.row, file, decoder) }
             }
             job.finish(found)
             finished.ring()
