@@ -60,6 +60,8 @@ package final class Bench {
         )
     }
 
+    deinit { state.end() }
+
     package func connect(pid: Int32 = 1, uid: UInt32 = 0, gid: UInt32 = 0, groups: [UInt32] = [])
         -> UInt64
     {

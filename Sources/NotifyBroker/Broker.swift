@@ -116,6 +116,7 @@ struct Broker: ~Copyable {
             nextTick = tick()
         }
         if isPathOurs { try? Files.remove(path) }
+        defer { state.end() }
         let waits = state.figures.outOfDescriptors
         if waits > 0 {
             StandardError.line("intel bus: \(waits) times no descriptor was left to accept with")

@@ -64,6 +64,21 @@ extension BrokerState {
         return count
     }
 
+    /// Lets everything go, without a word to anybody: names, registrations and connections hold
+    /// each other, and would stay in memory after the broker.
+    public mutating func end() {
+        for connection in inOrder + leaving.map(\.connection) {
+            while let first = connection.waiting.first { connection.waiting.remove(first) }
+            connection.registrations = [:]
+            connection.latest = nil
+        }
+        names.walk(from: "") { name in
+            (name.listeners, name.others, name.claim) = ([], [], nil)
+            return true
+        }
+        (connections, inOrder, leaving, dirty) = ([:], [], [], [])
+    }
+
     private mutating func remove(_ connection: Connection) {
         let place = firstConnection(after: connection.number) - 1
         if place >= 0, inOrder[place] === connection { inOrder.remove(at: place) }

@@ -44,6 +44,8 @@ extension VirtualRequest.Comparison {
         case SQLITE_INDEX_CONSTRAINT_MATCH: self = .match
         case SQLITE_INDEX_CONSTRAINT_LIKE: self = .like
         case SQLITE_INDEX_CONSTRAINT_GLOB: self = .glob
+        case SQLITE_INDEX_CONSTRAINT_LIMIT: self = .limit
+        case SQLITE_INDEX_CONSTRAINT_OFFSET: self = .offset
         default: self = .other
         }
     }

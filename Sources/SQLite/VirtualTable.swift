@@ -53,7 +53,11 @@ public enum VirtualArgument: Equatable, Sendable {
 public struct VirtualRequest {
     /// How a condition compares a column.
     public enum Comparison: Equatable, Sendable {
-        case equal, less, lessOrEqual, greater, greaterOrEqual, match, like, glob, other
+        case equal, less, lessOrEqual, greater, greaterOrEqual, match, like, glob
+        /// No column's: how many rows will be taken, and how many passed over before them. SQLite
+        /// stops by itself; the table may make ready for it.
+        case limit, offset
+        case other
     }
 
     /// One condition: column, comparison, value.

@@ -29,6 +29,6 @@ struct BatchHeap {
     func rest(above limit: Int) {
         let held = queue.all.reduce(0) { $0 + $1.bytes }
         guard held > limit else { return }
-        for batch in queue.rest where !batch.isAtRest { batch.rest() }
+        for batch in queue.rest { batch.rest() }
     }
 }

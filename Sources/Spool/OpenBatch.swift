@@ -38,6 +38,8 @@ struct Unpacked {
     /// Store numbers, where they have gaps.
     var stores: [UInt64] = []
     var payload: [UInt8]
+    /// Which records have theirs; empty where all have.
+    var hasPayload: [Bool] = []
 }
 
 /// An unpacked batch with the records of it that match, in the order in which they are wanted.
@@ -51,7 +53,8 @@ final class OpenBatch {
     /// Store numbers, where they have gaps.
     private var stores: [UInt64]
     private var payload: [UInt8]
-    private(set) var isAtRest = false
+    private var hasPayload: [Bool]
+    private var isResting = false
     private let senders: [Catalog.Sender]
     private let kinds: [String]
     /// Indexes of the matching records.
@@ -70,8 +73,16 @@ final class OpenBatch {
         columns = unpacked.columns
         stores = unpacked.stores
         payload = unpacked.payload
+        hasPayload = unpacked.hasPayload
         senders = groups.compactMap { catalog.senders[$0.instance] }
         kinds = groups.compactMap { catalog.streams[$0.stream]?.kind }
+    }
+
+    /// True where the next match cannot be given before the batch was woken.
+    var isAtRest: Bool {
+        isResting
+            || !hasPayload.isEmpty && position < matches.count
+                && !hasPayload[Int(matches[position])]
     }
 
     /// Bytes that resting would set free, about.
@@ -81,10 +92,11 @@ final class OpenBatch {
 
     /// Lets go what was unpacked.
     func rest() {
-        isAtRest = true
+        isResting = true
         columns = EnvelopeColumns.Decoded()
         stores = []
         payload = []
+        hasPayload = []
     }
 
     /// Takes what was unpacked again; false where it is not what it was.
@@ -95,7 +107,8 @@ final class OpenBatch {
         columns = unpacked.columns
         stores = unpacked.stores
         payload = unpacked.payload
-        isAtRest = false
+        hasPayload = unpacked.hasPayload
+        isResting = false
         return true
     }
 

@@ -31,6 +31,8 @@ struct RecordMerge {
     private var last: RecordPlace?
     /// True if the walk is likely to go to the end, so that it pays to unpack ahead.
     private let isWhole: Bool
+    /// Which payloads of a batch are likely to be enough; nil for all.
+    private let first: FirstFew?
     private var ahead: ReadAhead?
 
     /// A walk over `scan`.
@@ -38,15 +40,20 @@ struct RecordMerge {
     /// - Parameters:
     ///   - from: leaves out what comes before it, forwards only.
     ///   - isWhole: true if the walk is likely to go to the end.
+    ///   - expected: how many records will be taken; the walk can go on behind them all the same.
     init(
         _ scan: Scan,
         by sort: Sort,
         reverse: Bool = false,
         from: RecordPlace? = nil,
         withPayload: Bool = true,
-        isWhole: Bool = false
+        isWhole: Bool = false,
+        expected: Int? = nil
     ) {
-        self.isWhole = isWhole
+        first = expected.flatMap {
+            FirstFew(count: $0, by: sort, reverse: reverse, from: from?.key.order)
+        }
+        self.isWhole = isWhole && first == nil
         self.scan = scan
         self.sort = sort
         self.reverse = reverse
@@ -123,9 +130,8 @@ struct RecordMerge {
             for batch in batches { pending.push(batch) }
             return lookAhead(batches)
         }
-        guard let batch = try reader.open(row, &scan, withPayload: withPayload, ahead) else {
-            return
-        }
+        guard let batch = try reader.open(row, &scan, withPayload: withPayload, ahead, first)
+        else { return }
         batch.sort(by: sort, reverse: reverse, from: from?.key, behind: last?.key)
         if batch.matches.isEmpty { return }
         open.push(batch)

@@ -23,7 +23,8 @@ extension SpoolReader {
             guard last > 0 else { return scan.report }
             var left = last
             if query.reverse {
-                return try walk(RecordMerge(scan, by: .order, reverse: true)) { record in
+                let back = RecordMerge(scan, by: .order, reverse: true, expected: last)
+                return try walk(back) { record in
                     left -= 1
                     return body(record) && left > 0
                 }
@@ -42,7 +43,8 @@ extension SpoolReader {
                 from = batch.standing
             }
             guard let from else { return back.scan.report }
-            return try walk(RecordMerge(back.scan, by: .order, from: from), body)
+            let walk = RecordMerge(back.scan, by: .order, from: from, expected: last)
+            return try self.walk(walk, body)
         } catch {
             throw SpoolError("read spool", directory, error)
         }
@@ -169,13 +171,16 @@ extension SpoolReader {
     /// Unpacks a batch and finds its matches; nil where it has none, or is damaged, which is
     /// reported.
     ///
-    /// - Parameter ahead: who may have unpacked it before.
+    /// - Parameters:
+    ///   - ahead: who may have unpacked it before.
+    ///   - first: the payloads that are likely to be enough; the batch can be woken for the others.
     /// - Throws: `Vanished` where a compaction has moved it.
     mutating func open(
         _ row: Scan.Row,
         _ scan: inout Scan,
         withPayload: Bool,
-        _ ahead: ReadAhead? = nil
+        _ ahead: ReadAhead? = nil,
+        _ first: FirstFew? = nil
     ) throws -> OpenBatch? {
         if shouldStop() { throw SQLiteError.interrupted }
         let test = scan.query.conditions.payload
@@ -191,7 +196,13 @@ extension SpoolReader {
         } else {
             // A hot batch is searched when it is unpacked, payload by payload.
             let withPayload = withPayload || test != nil || row.isHot && scan.query.text != nil
-            found = try unpack(row, &scan, withPayload: withPayload, isFirst: true)
+            found = try unpack(
+                row,
+                &scan,
+                withPayload: withPayload,
+                isFirst: true,
+                test == nil ? first : nil
+            )
         }
         guard let unpacked = found else { return nil }
         let batch = OpenBatch(row, unpacked, catalog: scan.catalog)
@@ -221,14 +232,15 @@ extension SpoolReader {
         _ row: Scan.Row,
         _ scan: inout Scan,
         withPayload: Bool,
-        isFirst: Bool
+        isFirst: Bool,
+        _ first: FirstFew? = nil
     ) throws -> Unpacked? {
         if shouldStop() { throw SQLiteError.interrupted }
         openedBatches += 1
         do {
             if case .cold(let file) = row.place {
                 let reading = ColdReading(scan.query, scan.catalog, withPayload: withPayload)
-                return try reading.unpack(row.row, file, cold)
+                return try reading.unpack(row.row, file, cold, first)
             }
             let text = isFirst ? scan.query.text : nil
             return try unpack(hot: row.row, scan, withPayload: withPayload, text)

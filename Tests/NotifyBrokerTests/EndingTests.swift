@@ -22,6 +22,31 @@ import Testing
         return (bench, one)
     }
 
+    /// With registrations, events that wait, a claim, a frame that is half done, and a connection
+    /// that has ended and not left yet.
+    @Test func anEndedBrokerLeavesNothingInMemory() {
+        weak var memory: PlainMemory?
+        do {
+            let bench = Bench(layout: MemoryLayoutOfBus(slots: 1 << 16, poolWords: 64))
+            memory = bench.memory
+            let (one, two) = (bench.connect(uid: 5), bench.connect(uid: 5))
+            for start in stride(from: 0, to: 2000, by: 400) as StrideTo<UInt32> {
+                let wanted = (start..<start + 400).map { Operation.register($0, "n.\($0)") }
+                _ = bench.apply(wanted, from: one)
+            }
+            _ = bench.apply((0..<400 as Range<UInt32>).map { .register($0, "n.\($0)") }, from: two)
+            _ = bench.apply([.claim(401, "mine"), .register(402, "mine")], from: two)
+            _ = bench.apply((0..<400 as Range<UInt32>).map { .post(token: $0) }, from: two)
+            bench.state.beginTurn()
+            bench.state.disconnect(one, now: 0)
+            let posts = Bench.request([Operation](repeating: .post(token: 1), count: 1000))
+            bench.state.beginTurn()
+            _ = posts.withUnsafeBytes { bench.state.receive($0, from: two, now: 0) }
+            #expect(bench.state.isEnding && bench.state.isUnfinished(two) && memory != nil)
+        }
+        #expect(memory == nil)
+    }
+
     @Test func aStepTakesNoLongerHoweverMuchIsLeft() {
         let (bench, one) = bench(100_000) { .register($0, "n", delivers: false) }
         bench.state.beginTurn()

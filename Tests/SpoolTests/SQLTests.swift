@@ -27,7 +27,8 @@ import Testing
             ("payload FROM records WHERE rowid = 7", "0:store= payload"),
             ("payload FROM records WHERE id = 'a/1/7'", "0:id= payload"),
             ("time, value FROM records('$.total') WHERE value > 40", "0:path= value> payload"),
-            ("payload FROM records ORDER BY time DESC LIMIT 3", "0:by:time- payload"),
+            ("payload FROM records ORDER BY time DESC LIMIT 3", "0:by:time- payload limit"),
+            ("seq FROM records ORDER BY store LIMIT 3", "0:by:store envelope"),
             ("seq FROM records ORDER BY store", "0:by:store envelope"),
             // SQLite offers a table no comparison of an expression over a column.
             ("count(*) FROM records WHERE payload ->> '$.total' > 40", "0:payload"),

@@ -131,9 +131,11 @@ package final class ColumnBatchDecoder {
         var integers: UnsafePointer<Int64>?
         /// Entries of a dictionary, which then are `pieces`.
         var ids: UnsafePointer<Int64>?
+        /// What makes the texts, where the column is one of templates.
+        var pattern: PatternValues?
 
         /// True until the column is unpacked.
-        var isEmpty: Bool { pieces == nil && integers == nil }
+        var isEmpty: Bool { pieces == nil && integers == nil && pattern == nil }
     }
 
     /// Nil until something is rebuilt.
@@ -149,6 +151,8 @@ package final class ColumnBatchDecoder {
         case .dictionary(let entries, let limit, let ids):
             let texts = try entries.decode(arena, count: limit)
             found = Values(pieces: texts, ids: try ids.decodeIDs(arena, limit: limit))
+        case .pattern(let node):
+            found = Values(pattern: try node.open(arena))
         default:
             found = Values(pieces: try image.nodes[column].decode(arena, count: count))
         }

@@ -8,14 +8,6 @@ struct PatternNode {
     private let uses: IntegerNode
     private let numbers: LaneReader
 
-    /// One column of numbers.
-    private struct Numbers {
-        /// 0: no leading zeros; 1 to 18: digits of each; 0xff: `widths` says.
-        var form: UInt8
-        var values: UnsafePointer<Int64>
-        var widths: UnsafePointer<Int64>?
-    }
-
     init(_ reader: inout LaneReader, count: Int) throws(DamagedBatch) {
         self.count = count
         templateCount = try reader.count(limit: count)
@@ -38,6 +30,26 @@ struct PatternNode {
 
     /// Writes the texts into memory of the arena.
     func decode(_ arena: Arena, into out: UnsafeMutablePointer<Piece>) throws(DamagedBatch) {
+        let values = try open(arena)
+        let total = try values.bytesMax(count)
+        var at = try arena.allocate(UInt8.self, total)
+        for index in 0..<count {
+            let start = at
+            let program = values.program(index)
+            for run in 0..<program.runs {
+                let literal = program.literals[run]
+                at.copy(literal)
+                at += literal.count
+                at += values.writeNext(program.columns[run], to: at)
+            }
+            at.copy(program.tail)
+            at += program.tail.count
+            (out + index).initialize(to: Piece(start: start, count: at - start))
+        }
+    }
+
+    /// The values, to be written one after another.
+    func open(_ arena: Arena) throws(DamagedBatch) -> PatternValues {
         let room = try arena.allocate(Piece.self, templateCount)
         try TextNode.split(templates, templateCount, room)
         let pieces = UnsafeBufferPointer(start: room, count: templateCount)
@@ -48,12 +60,12 @@ struct PatternNode {
         guard seen == uses else { throw DamagedBatch(reason: "uses of templates differ") }
         let table = PatternTable(Array(pieces), uses: uses)
         let columns = try readNumbers(arena, table)
-        let programs = try arena.allocate(Program.self, templateCount)
+        let programs = try arena.allocate(PatternValues.Program.self, templateCount)
         for (index, piece) in pieces.enumerated() {
-            let program = try Program(piece, table.columnsOf[index], arena)
+            let program = try PatternValues.Program(piece, table.columnsOf[index], arena)
             (programs + index).initialize(to: program)
         }
-        try expand(arena, programs, ids, columns, into: out)
+        return PatternValues(programs: programs, ids: ids, columns: columns, count: table.columns)
     }
 
     private func checkedUses(_ arena: Arena) throws(DamagedBatch) -> [Int64] {
@@ -64,10 +76,9 @@ struct PatternNode {
     private func readNumbers(
         _ arena: Arena,
         _ table: PatternTable
-    ) throws(DamagedBatch) -> [Numbers] {
+    ) throws(DamagedBatch) -> UnsafeMutablePointer<PatternValues.Numbers> {
         var reader = numbers
-        var columns: [Numbers] = []
-        columns.reserveCapacity(table.columns)
+        let columns = try arena.allocate(PatternValues.Numbers.self, table.columns)
         for column in 0..<table.columns {
             let count = table.counts[column]
             guard count > 0 else { throw DamagedBatch(reason: "a template without a use") }
@@ -81,89 +92,12 @@ struct PatternNode {
                 let node = try IntegerNode(&reader, count: count, lane: .ids)
                 widths = try node.decodeIDs(arena, limit: NumberText.digitsMax + 1)
             }
-            columns.append(Numbers(form: form, values: values, widths: widths))
+            (columns + column).initialize(
+                to: PatternValues.Numbers(form: form, next: 0, values: values, widths: widths)
+            )
         }
         guard reader.isAtEnd else { throw DamagedBatch(reason: "numbers left over") }
         return columns
-    }
-
-    /// A template cut at its numbers: the literal and the column of each, and what follows.
-    private struct Program {
-        var literals: UnsafeMutablePointer<Piece>
-        var columns: UnsafeMutablePointer<Int>
-        var runs: Int
-        var tail: Piece
-        /// Bytes of all literals.
-        var length: Int
-
-        init(_ template: Piece, _ columnsOf: [Int], _ arena: Arena) throws(DamagedBatch) {
-            runs = columnsOf.count
-            literals = try arena.allocate(Piece.self, runs)
-            columns = try arena.allocate(Int.self, runs)
-            length = template.count - runs
-            var (start, run) = (0, 0)
-            for index in 0..<template.count where template.start[index] == DigitPattern.marker {
-                let literal = Piece(start: template.start + start, count: index - start)
-                (literals + run).initialize(to: literal)
-                (columns + run).initialize(to: columnsOf[run])
-                start = index + 1
-                run += 1
-            }
-            tail = Piece(start: template.start + start, count: template.count - start)
-        }
-    }
-
-    private func expand(
-        _ arena: Arena,
-        _ programs: UnsafePointer<Program>,
-        _ ids: UnsafePointer<Int64>,
-        _ columns: [Numbers],
-        into out: UnsafeMutablePointer<Piece>
-    ) throws(DamagedBatch) {
-        var total = 0
-        for index in 0..<count {
-            let program = programs[Int(ids[index])]
-            total += program.length + program.runs * NumberPrinter.bytesMax
-            guard total <= ColumnLimits.rawMax * NumberPrinter.bytesMax else { throw .cutOff }
-        }
-        var at = try arena.allocate(UInt8.self, total)
-        var cursors = [Int](repeating: 0, count: columns.count)
-        cursors.withUnsafeMutableBufferPointer { cursors in
-            columns.withUnsafeBufferPointer { columns in
-                for index in 0..<count {
-                    let program = programs[Int(ids[index])]
-                    let start = at
-                    for run in 0..<program.runs {
-                        let literal = program.literals[run]
-                        at.copy(literal)
-                        at += literal.count
-                        let column = program.columns[run]
-                        let place = cursors[column]
-                        cursors[column] = place + 1
-                        at += Self.write(columns[column], place, to: at)
-                    }
-                    at.copy(program.tail)
-                    at += program.tail.count
-                    (out + index).initialize(to: Piece(start: start, count: at - start))
-                }
-            }
-        }
-    }
-
-    /// Writes a number with the width that belongs to it; at most 20 bytes.
-    @inline(__always)
-    private static func write(
-        _ numbers: Numbers,
-        _ place: Int,
-        to out: UnsafeMutablePointer<UInt8>
-    ) -> Int {
-        let value = numbers.values[place]
-        if numbers.form == 0 { return NumberPrinter.write(value, to: out) }
-        var width = Int(numbers.form)
-        if let widths = numbers.widths { width = Int(widths[place]) }
-        var rest = value.magnitude
-        NumberPrinter.writeDigits(&rest, width, to: out)
-        return width
     }
 }
 

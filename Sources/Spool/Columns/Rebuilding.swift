@@ -125,6 +125,7 @@ extension ColumnBatchDecoder {
             }
         }
         plan.cursors.update(repeating: 0, count: image.counts.count)
+        for column in image.counts.indices { plan.values[column].pattern?.rewind() }
         return plan
     }
 }
@@ -198,7 +199,9 @@ private struct RecordWriter {
             let place = plan.cursors[column]
             plan.cursors[column] = place + 1
             let values = plan.values[column]
-            if let integers = values.integers {
+            if let pattern = values.pattern {
+                append(pattern, place)
+            } else if let integers = values.integers {
                 // A number may end up to 20 bytes beyond the limit, within the slack.
                 count += NumberPrinter.write(integers[place], to: base + count)
                 if count > limit { isOver = true }
@@ -213,10 +216,28 @@ private struct RecordWriter {
         }
     }
 
+    @inline(__always)
+    private mutating func append(_ pattern: PatternValues, _ place: Int) {
+        let program = pattern.program(place)
+        for run in 0..<program.runs {
+            append(program.literals[run])
+            if isOver { return }
+            count += pattern.writeNext(program.columns[run], to: base + count)
+            if count > limit {
+                isOver = true
+                return
+            }
+        }
+        append(program.tail)
+    }
+
     /// Steps over the next record of a shape.
     mutating func skip(_ shape: Int) {
         for step in plan.steps[shape] where step.column >= 0 {
-            plan.cursors[Int(step.column)] += 1
+            let column = Int(step.column)
+            let place = plan.cursors[column]
+            plan.cursors[column] = place + 1
+            plan.values[column].pattern?.skip(place)
         }
     }
 }

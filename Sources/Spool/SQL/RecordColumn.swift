@@ -88,7 +88,7 @@ struct RecordTest: Equatable {
             case .glob: self = .glob
             case .like: self = .like
             case .match: self = .match
-            case .other: return nil
+            case .limit, .offset, .other: return nil
             }
         }
 

@@ -46,7 +46,8 @@ final class RecordCursor: VirtualCursor {
                 reverse: request.order.isReverse,
                 withPayload: request.withPayload,
                 // A join comes back for single numbers again and again.
-                isWhole: request.query.conditions.stores.isOpen
+                isWhole: request.query.conditions.stores.isOpen,
+                expected: request.expected
             )
         } else {
             walk(made)

@@ -32,9 +32,20 @@ struct RecordPlanner {
         let order = take(request.order)
         let needs = needs(request, order)
         if needs.envelope { names.append(needs.payload ? "payload" : "envelope") }
+        if needs.payload { takeLimit(request) }
         plan.name = names.joined(separator: " ")
         estimate(needs.envelope, needs.payload)
         return plan
+    }
+
+    /// How many rows will be wanted; SQLite counts them itself.
+    private mutating func takeLimit(_ request: VirtualRequest) {
+        for (index, constraint) in request.constraints.enumerated()
+        where constraint.isUsable && plan.uses.count < VirtualPlan.usesMax {
+            guard let word = RecordRequest.limitWords[constraint.comparison] else { continue }
+            plan.uses.append(.init(index, isExact: false))
+            names.append(word)
+        }
     }
 
     /// Whether batches have to be opened whatever happens, and whether with payloads.

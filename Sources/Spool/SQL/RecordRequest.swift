@@ -18,7 +18,14 @@ struct RecordRequest {
     private(set) var opens = false
     /// True where the payload is wanted too.
     private(set) var withPayload = false
+    /// How many rows will be taken at the most, those passed over included; nil for all.
+    private(set) var expected: Int?
     private var times = TimeBounds()
+
+    /// Words of a plan that say how many rows there will be.
+    static let limitWords: [VirtualRequest.Comparison: String] = [
+        .limit: "limit", .offset: "offset",
+    ]
 
     /// Nothing at all.
     init() {
@@ -31,6 +38,8 @@ struct RecordRequest {
             switch word {
             case "envelope": opens = true
             case "payload": (opens, withPayload) = (true, true)
+            case "limit", "offset":
+                if case .value(let value) = rest.popFirst() { take(rows: value) }
             case _ where word.hasPrefix("by:"): order = Self.order(word)
             default:
                 guard let test = RecordTest(word), let argument = rest.popFirst() else {
@@ -76,6 +85,13 @@ struct RecordRequest {
                 }
             }
         }
+    }
+
+    private mutating func take(rows value: SQLValue) {
+        // A negative LIMIT is none.
+        guard let rows = value.integer, rows >= 0 else { return }
+        expected = (expected ?? 0) &+ Int(clamping: rows)
+        if expected ?? 0 < 0 { expected = nil }
     }
 
     /// One of these values.

@@ -16,11 +16,13 @@ struct ColdReading {
 
     /// The matches of a batch; nil where there are none.
     ///
+    /// - Parameter first: which of their payloads are wanted; nil for all.
     /// - Throws: `DamagedBatch`, or what SQLite says.
     func unpack(
         _ row: BatchRow,
         _ file: SegmentFile,
-        _ decoder: ColumnBatchDecoder
+        _ decoder: ColumnBatchDecoder,
+        _ first: FirstFew? = nil
     ) throws -> Unpacked? {
         let groups = try file.open(row, decoder)
         guard catalog.knows(groups) else {
@@ -47,7 +49,19 @@ struct ColdReading {
             stores: matches.stores,
             payload: []
         )
-        if withPayload {
+        guard withPayload else { return unpacked }
+        if let chosen = first?.choose(unpacked) {
+            let places = chosen.indices.filter { chosen[$0] }
+            let found = try decoder.payloads(of: places.map { matches.indexes[$0] })
+            unpacked.hasPayload = chosen
+            unpacked.payload = found.bytes
+            for (place, end) in zip(places, found.ends) { unpacked.columns.ends[place] = end }
+            var end = 0
+            for place in chosen.indices {
+                end = max(end, unpacked.columns.ends[place])
+                unpacked.columns.ends[place] = end
+            }
+        } else {
             let isAll = matches.indexes.count == decoder.count
             let found = try isAll ? decoder.payloads() : decoder.payloads(of: matches.indexes)
             unpacked.payload = found.bytes
