@@ -7,7 +7,12 @@ public struct BytePattern: Sendable, Equatable {
     /// Bits that do not matter, by byte.
     private let masks: [UInt8]
     /// Two places whose bytes are rare: the search looks at them first.
-    private let anchors: [Int]
+    private let anchors: Anchors
+
+    private struct Anchors: Equatable {
+        var first: Int
+        var second: Int
+    }
 
     /// A pattern.
     ///
@@ -17,11 +22,17 @@ public struct BytePattern: Sendable, Equatable {
     public init(_ bytes: [UInt8], ignoresCase: Bool, common: [UInt8]) {
         self.bytes = bytes
         masks = bytes.map { ignoresCase && (0x61...0x7a).contains($0) ? 0x20 : 0 }
-        let rarest = bytes.indices.sorted { left, right in
-            let ranks = [left, right].map { common.firstIndex(of: bytes[$0]) ?? common.count }
-            return ranks[0] != ranks[1] ? ranks[0] > ranks[1] : left < right
+        var found = (first: 0, second: 0)
+        var ranks = (first: -1, second: -1)
+        for (index, byte) in bytes.enumerated() {
+            let rank = common.firstIndex(of: byte) ?? common.count
+            if rank > ranks.first {
+                (found, ranks) = ((index, found.first), (rank, ranks.first))
+            } else if rank > ranks.second {
+                (found.second, ranks.second) = (index, rank)
+            }
         }
-        anchors = [rarest.first ?? 0, rarest.dropFirst().first ?? rarest.first ?? 0]
+        anchors = Anchors(first: found.first, second: found.second)
     }
 
     /// Where the pattern stands first in `haystack`, at `start` or after; nil if it does not.
@@ -37,7 +48,7 @@ public struct BytePattern: Sendable, Equatable {
                     bytes: bytes.baseAddress,
                     masks: masks.baseAddress,
                     count: bytes.count,
-                    anchors: (anchors[0], anchors[1])
+                    anchors: (anchors.first, anchors.second)
                 )
                 return cprocessor_find(base, haystack.count, start, &pattern)
             }

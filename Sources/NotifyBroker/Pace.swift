@@ -16,14 +16,23 @@ struct Pace {
 
     /// When somebody was last served who asked for less than a turn.
     private var lastShortWork: UInt64 = 0
-    /// Long work is not done before.
+    /// Events for many are not sent before.
+    private(set) var nextEvents: UInt64 = 0
+    /// Other long work is not done before.
     private(set) var nextLongWork: UInt64 = 0
 
     mutating func noteShortWork(at now: UInt64) { lastShortWork = now }
 
-    mutating func noteLongWork(from start: UInt64, to end: UInt64, isEvents: Bool) {
+    mutating func noteEvents(from start: UInt64, to end: UInt64) {
+        nextEvents = end + pause(Self.pauseOfEvents, start, end)
+    }
+
+    mutating func noteLongWork(from start: UInt64, to end: UInt64) {
+        nextLongWork = end + pause(Self.pause, start, end)
+    }
+
+    private func pause(_ times: UInt64, _ start: UInt64, _ end: UInt64) -> UInt64 {
         let isAlone = end > lastShortWork + Self.memory
-        let times = isEvents ? Self.pauseOfEvents : Self.pause
-        nextLongWork = isAlone ? end : end + min(times * (end - start), Self.pauseMax)
+        return isAlone ? 0 : min(times * (end - start), Self.pauseMax)
     }
 }

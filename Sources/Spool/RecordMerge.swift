@@ -50,7 +50,9 @@ struct RecordMerge {
         isWhole: Bool = false,
         expected: Int? = nil
     ) {
-        first = expected.flatMap {
+        // A search goes through most batches for a few records of each.
+        let isSearch = scan.query.text != nil || scan.query.conditions.payload != nil
+        first = (isSearch ? nil : expected).flatMap {
             FirstFew(count: $0, by: sort, reverse: reverse, from: from?.key.order)
         }
         self.isWhole = isWhole && first == nil

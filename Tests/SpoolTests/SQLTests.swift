@@ -29,6 +29,9 @@ import Testing
             ("time, value FROM records('$.total') WHERE value > 40", "0:path= value> payload"),
             ("payload FROM records ORDER BY time DESC LIMIT 3", "0:by:time- payload limit"),
             ("seq FROM records ORDER BY store LIMIT 3", "0:by:store envelope"),
+            // SQLite sorts, and so takes all rows before it counts.
+            ("payload FROM records ORDER BY seq LIMIT 3", "0:payload"),
+            ("payload FROM records LIMIT 3", "0:payload limit"),
             ("seq FROM records ORDER BY store", "0:by:store envelope"),
             // SQLite offers a table no comparison of an expression over a column.
             ("count(*) FROM records WHERE payload ->> '$.total' > 40", "0:payload"),

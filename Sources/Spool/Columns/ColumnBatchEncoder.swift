@@ -85,12 +85,15 @@ package struct ColumnBatchEncoder: ~Copyable {
         return true
     }
 
-    /// True if rows are not clearly larger than columns when both are packed fast.
+    /// True if rows are clearly smaller than columns when both are packed fast: where they are not,
+    /// they were smaller by 3 % at the most in any batch of the corpus, packed well, and to try them
+    /// takes a tenth of all the time.
     private func mayWin(_ rows: [UInt8]) throws -> Bool {
         var sizes = (rows: [UInt8](), columns: [UInt8]())
         try rows.withUnsafeBytes { try quick.compress($0, appendingTo: &sizes.rows) }
         try image.withUnsafeBytes { try quick.compress($0, appendingTo: &sizes.columns) }
-        return sizes.rows.count < sizes.columns.count + sizes.columns.count / 8
+        let columns = sizes.columns.count
+        return sizes.rows.count < columns - columns / 16
     }
 
     /// Rows are tried too where columns, before zstd, are above this part of the raw bytes: below

@@ -96,6 +96,8 @@ extension ColumnBatchDecoder {
             made = isOver ? 0 : writer.count
         }
         if isOver { throw DamagedBatch(reason: "longer than declared") }
+        // A few records do not keep the room of all.
+        if out.bytes.count < raw / 4 { out.bytes = out.bytes.withUnsafeBytes { Array($0) } }
         return out
     }
 

@@ -32,7 +32,8 @@ struct RecordPlanner {
         let order = take(request.order)
         let needs = needs(request, order)
         if needs.envelope { names.append(needs.payload ? "payload" : "envelope") }
-        if needs.payload { takeLimit(request) }
+        // Where SQLite sorts, it takes all rows before the first.
+        if needs.payload, request.order.isEmpty || plan.isOrdered { takeLimit(request) }
         plan.name = names.joined(separator: " ")
         estimate(needs.envelope, needs.payload)
         return plan

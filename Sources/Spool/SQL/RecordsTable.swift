@@ -24,13 +24,16 @@ final class RecordsTable: VirtualTable {
     /// MATCH where it comes beside an OR or a second one, and is not part of a plan.
     func function(_ name: String) -> ((SQLValue, SQLValue) throws -> SQLValue)? {
         guard name == "match" else { return nil }
+        // Called row by row, mostly with the same pattern.
+        var last: TextPattern?
         return { pattern, text in
             if pattern == .null || text == .null { return .null }
             let payload = Array(SQLPattern.text(of: text).utf8)
-            let wanted = TextPattern(
-                SQLPattern.text(of: pattern),
-                isWord: payload.first == RecordColumn.wordMark
-            )
+            let isWord = payload.first == RecordColumn.wordMark
+            let said = SQLPattern.text(of: pattern)
+            let known = last.flatMap { $0.text == said && $0.isWord == isWord ? $0 : nil }
+            let wanted = known ?? TextPattern(said, isWord: isWord)
+            last = wanted
             let found = payload.withUnsafeBytes { bytes in
                 wanted.search(bytes, ends: [bytes.count])
             }

@@ -89,21 +89,28 @@ enum StoreTables {
                     guard let facts = try source.factsIfListed(listed, scan) else {
                         throw Vanished()
                     }
-                    rows += facts.map { group($0, listed) }
+                    // Texts that all of them have in common are made once.
+                    let row = listed.row
+                    let times = (BookTables.stamp(row.time0), BookTables.stamp(row.time1))
+                    rows += facts.map { group($0, listed, times) }
                 }
                 return rows
             }
         }
     }
 
-    private static func group(_ facts: GroupFacts, _ listed: Scan.Row) -> [SQLValue] {
+    private static func group(
+        _ facts: GroupFacts,
+        _ listed: Scan.Row,
+        _ times: (SQLValue, SQLValue)
+    ) -> [SQLValue] {
         let segment = listed.name.segment
         return [
             .text(facts.instance.identifier), .unsigned(facts.instance.epoch), .text(facts.kind),
             .text(Level(rawValue: facts.level)?.name ?? ""), .integer(Int64(facts.count)),
             .integer(Int64(facts.pid)), .integer(Int64(facts.uid)),
             segment == nil ? .integer(listed.row.id) : .null, segment.map { .text($0) } ?? .null,
-            BookTables.stamp(listed.row.time0), BookTables.stamp(listed.row.time1),
+            times.0, times.1,
         ]
     }
 

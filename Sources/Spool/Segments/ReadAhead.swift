@@ -4,8 +4,8 @@ internal import Synchronization
 /// Unpacks cold batches on a second thread, ahead of a walk that is going to want them.
 ///
 /// Invariants:
-/// 1. At most `ahead` batches are with the thread, and as many were unpacked by the walk's while it
-///    would have waited, and not yet taken: memory stays flat.
+/// 1. At most `ahead` batches are with the thread, and as many, none of the rare large ones, were
+///    unpacked by the walk's while it would have waited, and not yet taken: memory stays flat.
 /// 2. A batch is unpacked once, by whoever comes to it first.
 /// 3. What fails here is left to the walk, which tries itself and reports.
 ///
@@ -79,7 +79,9 @@ final class ReadAhead {
         if order.job.claim() { return nil }
         while true {
             if let outcome = order.job.outcome { return outcome.isSound ? outcome : nil }
-            if counts.helped < Self.ahead, let later = line.popLast() {
+            if counts.helped < Self.ahead, line.last?.row.row.raw ?? .max <= ColumnLimits.rawMax,
+                let later = line.popLast()
+            {
                 guard later.job.claim() else { continue }
                 later.place = .helped
                 counts.helped += 1
