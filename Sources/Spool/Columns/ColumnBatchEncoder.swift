@@ -86,7 +86,7 @@ package struct ColumnBatchEncoder: ~Copyable {
     }
 
     /// True if rows are clearly smaller than columns when both are packed fast: where they are not,
-    /// they were smaller by 3 % at the most in any batch of the corpus, packed well, and to try them
+    /// they were smaller by 3 % at most in any batch of the corpus, packed well, and to try them
     /// takes a tenth of all the time.
     private func mayWin(_ rows: [UInt8]) throws -> Bool {
         var sizes = (rows: [UInt8](), columns: [UInt8]())
