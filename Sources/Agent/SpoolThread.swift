@@ -43,6 +43,11 @@ final class SpoolThread: Sendable {
     private let done = Mutex<[Consignment]>([])
     private let figuresBox = Mutex(Figures())
     private let mustGiveUp = Atomic<Bool>(false)
+    /// When a failure was last told, by the boot clock, ns.
+    ///
+    /// A disk that is full again after every second commit is no news each time.
+    private let told = Atomic<UInt64>(0)
+    private static let toldAgainAfter: UInt64 = 60_000_000_000
     private let thread = Mutex<OwnedThread?>(nil)
     private let checkpointer = Mutex<Checkpointer?>(nil)
     private let compactor = Mutex<Compactor?>(nil)
@@ -171,11 +176,19 @@ final class SpoolThread: Sendable {
                     return figures.failure == nil
                 }
                 if error.kind == .full { compactor.makeRoom() }
-                if isNews { StandardError.line("intel: \(error), retrying every second") }
+                if isNews { tell(error) }
                 if mustGiveUp.load(ordering: .sequentiallyConsistent) { return false }
                 if pause == nil { pause = try? Wake() }
                 pause?.wait(nanoseconds: 1_000_000_000)
             }
         }
+    }
+
+    private func tell(_ failure: SpoolError) {
+        let now = Clock.system.boot()
+        let last = told.load(ordering: .relaxed)
+        guard last == 0 || now > last + Self.toldAgainAfter else { return }
+        told.store(now, ordering: .relaxed)
+        StandardError.line("intel: \(failure), retrying every second")
     }
 }
