@@ -50,14 +50,20 @@ package struct ColumnBatchEncoder: ~Copyable {
                 }
             }
         }
-        let gathered = gather(records, payloads, raw)
-        if try layout == .rows || image.count > raw / Self.doubtful && mayWin(gathered) {
-            var rows: [UInt8] = []
-            try gathered.withUnsafeBytes { try zstd.compress($0, appendingTo: &rows) }
-            if layout == .rows || rows.count < payload.count {
-                layout = .rows
-                payload = rows
+        var gathered: [UInt8] = []
+        let whole = Self.run(records, payloads)
+        if whole == nil { gathered = gather(records, payloads, raw) }
+        let checksum = try gathered.withUnsafeBytes { gathered in
+            let whole = whole ?? gathered
+            if try layout == .rows || image.count > raw / Self.doubtful && mayWin(whole) {
+                var rows: [UInt8] = []
+                try zstd.compress(whole, appendingTo: &rows)
+                if layout == .rows || rows.count < payload.count {
+                    layout = .rows
+                    payload = rows
+                }
             }
+            return XXHash64.hash(whole)
         }
         let envelope = ColdEnvelope.encode(records, lengths: layout == .rows)
         var frame: [UInt8] = []
@@ -68,7 +74,7 @@ package struct ColumnBatchEncoder: ~Copyable {
             layout: layout,
             count: records.count,
             raw: raw,
-            checksum: gathered.withUnsafeBytes { XXHash64.hash($0) },
+            checksum: checksum,
             envelope: frame,
             payload: payload
         )
@@ -88,9 +94,9 @@ package struct ColumnBatchEncoder: ~Copyable {
     /// True if rows are clearly smaller than columns when both are packed fast: where they are not,
     /// they were smaller by 3 % at most in any batch of the corpus, packed well, and to try them
     /// takes a tenth of all the time.
-    private func mayWin(_ rows: [UInt8]) throws -> Bool {
+    private func mayWin(_ rows: UnsafeRawBufferPointer) throws -> Bool {
         var sizes = (rows: [UInt8](), columns: [UInt8]())
-        try rows.withUnsafeBytes { try quick.compress($0, appendingTo: &sizes.rows) }
+        try quick.compress(rows, appendingTo: &sizes.rows)
         try image.withUnsafeBytes { try quick.compress($0, appendingTo: &sizes.columns) }
         let columns = sizes.columns.count
         return sizes.rows.count < columns - columns / 16
@@ -99,6 +105,20 @@ package struct ColumnBatchEncoder: ~Copyable {
     /// Rows are tried too where columns, before zstd, are above this part of the raw bytes: below
     /// it they were larger in no batch of the corpus by more than a few percent.
     private static let doubtful = 5
+
+    /// The payloads where they lie one after another; nil where they do not.
+    private static func run(
+        _ records: ArraySlice<ColumnRecord>,
+        _ payloads: UnsafeRawBufferPointer
+    ) -> UnsafeRawBufferPointer? {
+        guard let first = records.first else { return nil }
+        var end = first.payload.lowerBound
+        for record in records {
+            if record.payload.lowerBound != end { return nil }
+            end = record.payload.upperBound
+        }
+        return UnsafeRawBufferPointer(rebasing: payloads[first.payload.lowerBound..<end])
+    }
 
     private func gather(
         _ records: ArraySlice<ColumnRecord>,

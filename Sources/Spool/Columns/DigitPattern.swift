@@ -206,10 +206,13 @@ struct PatternBuilder: ~Copyable {
     private mutating func cut(_ text: Piece) {
         let end = text.start + text.count
         var at = text.start
+        memory.reserve(text.count)
+        var out = memory.base + memory.count
         while at < end {
             let byte = at.pointee
             guard byte &- 0x30 < 10 else {
-                memory.append(byte)
+                out.initialize(to: byte)
+                out += 1
                 at += 1
                 continue
             }
@@ -223,9 +226,11 @@ struct PatternBuilder: ~Copyable {
                 value = value &* 10 &+ Int64(digit)
                 at += 1
             }
-            memory.append(DigitPattern.marker)
+            out.initialize(to: DigitPattern.marker)
+            out += 1
             numbers.append(value)
             widths.append(UInt8(truncatingIfNeeded: at - start))
         }
+        memory.extend(to: out)
     }
 }

@@ -37,6 +37,11 @@ struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
         count += 1
     }
 
+    /// Takes in what was written behind the last element, up to `end`, in reserved room.
+    mutating func extend(to end: UnsafeMutablePointer<Element>) {
+        count = min(capacity, end - base)
+    }
+
     /// Forgets elements from `count` on.
     mutating func truncate(to count: Int) {
         self.count = min(count, self.count)

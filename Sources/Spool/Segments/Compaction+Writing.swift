@@ -66,7 +66,7 @@ extension Compaction {
         _ portion: Range<Int>,
         to writer: inout SegmentWriter
     ) throws {
-        let records = window.records(portion)
+        let records = Array(window.records[portion])
         let (data, words) = try window.payloads.withUnsafeBytes { payloads in
             let data = try encoder.encode(records[...], payloads: payloads)
             let words = WordFilter(encoder, records, payloads)
@@ -121,7 +121,7 @@ extension Compaction {
             window.payloads.withUnsafeBytes { source in
                 var start = 0
                 for (index, place) in portion.enumerated() {
-                    var record = window.records[Int(window.sorted[place])]
+                    var record = window.records[place]
                     let end = payloads.ends[index]
                     let written = UnsafeRawBufferPointer(rebasing: source[record.payload])
                     let read = UnsafeRawBufferPointer(rebasing: found[start..<end])

@@ -4,7 +4,8 @@ internal import Telemetry
 /// Records on their way from the hot tier into a segment, unpacked.
 ///
 /// Invariants:
-/// 1. `sorted` has every record once, by stream, order, instance, sequence and store number.
+/// 1. After `sort` records and payloads lie by stream, order, instance, sequence and store number,
+///    so that whoever goes through a batch goes through memory from one end to the other.
 /// 2. A portion is of one stream, or of several whole ones that are small; portions follow each
 ///    other and cover all records.
 /// 3. `units` has every portion and every batch that is taken as it is once, by stream and order.
@@ -24,9 +25,9 @@ struct CompactionWindow {
 
     private(set) var records: [ColumnRecord] = []
     private(set) var payloads: [UInt8] = []
-    /// Places in `records`, in the order of the segment.
-    private(set) var sorted: [Int32] = []
-    /// Which of `sorted` make a batch.
+    /// Places in `records`, in the order of the segment; empty once they lie so.
+    private var sorted: [Int32] = []
+    /// Which of `records` make a batch.
     private(set) var portions: [Range<Int>] = []
     private var copies: [Copy] = []
     /// The batches of the segment.
@@ -97,6 +98,29 @@ struct CompactionWindow {
             sorted.sort { Self.precedes(records[Int($0)], records[Int($1)]) }
         }
         cut()
+        move()
+    }
+
+    private mutating func move() {
+        let total = records.reduce(0) { $0 + $1.payload.count }
+        var moved: [ColumnRecord] = []
+        moved.reserveCapacity(records.count)
+        payloads = [UInt8](unsafeUninitializedCapacity: total) { room, count in
+            payloads.withUnsafeBytes { source in
+                let target = UnsafeMutableRawBufferPointer(room)
+                for place in sorted {
+                    var record = records[Int(place)]
+                    let end = count + record.payload.count
+                    UnsafeMutableRawBufferPointer(rebasing: target[count..<end])
+                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[record.payload]))
+                    record.payload = count..<end
+                    moved.append(record)
+                    count = end
+                }
+            }
+        }
+        records = moved
+        sorted = []
     }
 
     private static func precedes(_ left: ColumnRecord, _ right: ColumnRecord) -> Bool {
@@ -109,11 +133,6 @@ struct CompactionWindow {
             return left.envelope.sequence < right.envelope.sequence
         }
         return left.store < right.store
-    }
-
-    /// The records of a portion, in its order.
-    func records(_ portion: Range<Int>) -> [ColumnRecord] {
-        portion.map { records[Int(sorted[$0])] }
     }
 
     // MARK: Cutting

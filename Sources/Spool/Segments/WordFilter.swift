@@ -19,6 +19,8 @@ struct WordFilter {
     /// Hashes of the words, by their last bits; 0 is nothing.
     private var slots = [UInt64](repeating: 0, count: 1024)
     private var count = 0
+    /// A text with its escapes resolved; kept for the next one.
+    private var resolved: [UInt8] = []
 
     /// A filter without words.
     init() {}
@@ -69,7 +71,18 @@ struct WordFilter {
     private mutating func addTexts(_ texts: UnsafeRawBufferPointer) -> Bool {
         addTokens(texts)
         guard Self.unicode.firstIndex(in: texts, from: 0) == nil else { return false }
-        addResolved(texts)
+        guard let base = texts.baseAddress else { return true }
+        // Text by text: most have no escape.
+        var at = 0
+        while let hit = MemorySearch.first(0x5c, in: base + at, count: texts.count - at) {
+            let escape = hit - base
+            var start = escape
+            while start > at, texts[start - 1] != Lanes.end { start -= 1 }
+            let stop = MemorySearch.first(Lanes.end, in: hit, count: texts.count - escape)
+            let end = stop.map { $0 - base } ?? texts.count
+            addResolved(UnsafeRawBufferPointer(rebasing: texts[start..<end]))
+            at = end
+        }
         return true
     }
 
@@ -80,8 +93,11 @@ struct WordFilter {
             MemorySearch.first(0x5c, in: base, count: text.count) != nil
         else { return }
         var plain: [UInt8] = []
+        swap(&plain, &resolved)
+        plain.removeAll(keepingCapacity: true)
         TextPattern.resolve(text, into: &plain)
         plain.withUnsafeBytes { addTokens($0) }
+        swap(&plain, &resolved)
     }
 
     private mutating func addTokens(_ bytes: UnsafeRawBufferPointer) {
