@@ -151,12 +151,13 @@ private final class Worker: Sendable {
     let inbox = Mailbox<Job>(capacity: 16)
     /// Rung after each batch.
     let finished: Wake
-    private let isStopping = Atomic(false)
     private let thread = Mutex<OwnedThread?>(nil)
 
     init(_ query: Query, _ catalog: Catalog, withPayload: Bool) throws {
         finished = try Wake()
         let made = try OwnedThread("unpack") { [inbox, finished] in
+            // In a program that has loaded the extension, signals are for its own threads.
+            Signals.blockAll()
             Self.work(inbox, finished, query, catalog, withPayload)
         }
         thread.withLock { $0 = made }
