@@ -158,6 +158,7 @@ struct Broker: ~Copyable {
                 return pace.noteLongWork(from: now, to: clock.boot())
             case 2 where !outbox.isEmpty && now >= pace.nextEvents:
                 sendSome()
+                flush()
                 return pace.noteEvents(from: now, to: clock.boot())
             default: continue
             }
