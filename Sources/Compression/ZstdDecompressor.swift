@@ -10,7 +10,7 @@ public struct ZstdDecompressor: ~Copyable {
     /// A decompressor that refuses frames whose window is above 2^`windowLogMax` bytes.
     ///
     /// - Parameter checks: false where the frame's bytes were found sound by other means, so that
-    ///   its own checksum of the content, a tenth of the time, need not be looked at.
+    ///   its own checksum of the content, a tenth of unpacking, need not be looked at.
     public init(windowLogMax: Int32 = 27, checks: Bool = true) throws(CompressionError) {
         guard let made = ZSTD_createDCtx() else { throw .outOfMemory }
         ZSTD_DCtx_setParameter(made, ZSTD_d_windowLogMax, windowLogMax)

@@ -145,16 +145,12 @@ extension RecordMerge {
     /// Has batches of a segment unpacked before they are wanted.
     private mutating func lookAhead(_ batches: [Scan.Row]) {
         guard isWhole else { return }
-        if ahead == nil, batches.count >= ReadAhead.batchesMin {
-            ahead = ReadAhead(scan.query, scan.catalog, withPayload: withPayload)
+        let inOrder = batches.sorted { left, right in
+            reverse
+                ? left.row.last(by: sort) > right.row.last(by: sort)
+                : left.row.first(by: sort) < right.row.first(by: sort)
         }
-        ahead?.add(
-            batches.sorted { left, right in
-                reverse
-                    ? left.row.last(by: sort) > right.row.last(by: sort)
-                    : left.row.first(by: sort) < right.row.first(by: sort)
-            }
-        )
+        ReadAhead.add(inOrder, to: &ahead, scan, withPayload: withPayload)
     }
 }
 

@@ -90,10 +90,7 @@ extension SpoolReader {
             }
             let batches = try batches(of: segment, &scan)
             let unknown = batches.filter { !$0.isCounted }
-            if ahead == nil, unknown.count >= ReadAhead.batchesMin {
-                ahead = ReadAhead(scan.query, scan.catalog, withPayload: false)
-            }
-            ahead?.add(unknown)
+            ReadAhead.add(unknown, to: &ahead, scan, withPayload: false)
             for batch in batches {
                 total +=
                     try batch.isCounted ? UInt64(batch.wanted) : counted(batch, &scan, ahead)

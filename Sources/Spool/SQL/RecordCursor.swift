@@ -136,10 +136,7 @@ final class RecordCursor: VirtualCursor {
             return
         }
         let unknown = batches.filter { !$0.isCounted }
-        if ahead == nil, unknown.count >= ReadAhead.batchesMin {
-            ahead = ReadAhead(scan.query, scan.catalog, withPayload: request.withPayload)
-        }
-        ahead?.add(unknown)
+        ReadAhead.add(unknown, to: &ahead, scan, withPayload: request.withPayload)
     }
 
     func rowNumber() throws -> Int64 {

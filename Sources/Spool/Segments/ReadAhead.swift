@@ -13,7 +13,7 @@ internal import Synchronization
 final class ReadAhead {
     private static let ahead = 3
     /// Fewer batches than this are unpacked sooner than a thread starts.
-    static let batchesMin = 4
+    private static let batchesMin = 4
 
     private let worker: Worker
     /// What has not been taken.
@@ -51,8 +51,21 @@ final class ReadAhead {
         worker.stop()
     }
 
-    /// Takes in batches of a segment, in the order in which they will be wanted.
-    func add(_ rows: [Scan.Row]) {
+    /// Hands batches of a segment to `ahead`, in the order in which they will be wanted; starts one
+    /// where there are enough of them.
+    static func add(
+        _ rows: [Scan.Row],
+        to ahead: inout ReadAhead?,
+        _ scan: Scan,
+        withPayload: Bool
+    ) {
+        if ahead == nil, rows.count >= batchesMin {
+            ahead = ReadAhead(scan.query, scan.catalog, withPayload: withPayload)
+        }
+        ahead?.add(rows)
+    }
+
+    private func add(_ rows: [Scan.Row]) {
         var more: [Order] = []
         for row in rows {
             guard case .cold(let file) = row.place else { continue }
