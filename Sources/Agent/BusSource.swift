@@ -9,7 +9,7 @@ internal import Telemetry
 /// The agent's end of the bus: finds the peers, reads their rings, and acknowledges.
 ///
 /// 1. *Taken* follows the copy out of the ring, *stored* only the commit.
-/// 2. A live sender whose ring begins after a gap is passed over until it starts again from what is
+/// 2. What a live sender has written behind a gap is passed over until it starts again from what is
 ///    stored: it does so as soon as it sees this collector, and its order is kept.
 /// 3. What a peer that has ended left in its ring is read to the end, gap or not.
 struct BusSource {
@@ -33,8 +33,10 @@ struct BusSource {
         var storedToken: NotifyToken
         var taken: UInt64 = 0
         var stored: UInt64
-        /// The sender has begun at what was stored: from here on a gap is a loss.
-        var isSynchronous = false
+        /// Up to here its transfers were read without a gap that it could still fill.
+        var reach: UInt64
+        /// Transfers behind a gap were passed over.
+        var hasGap = false
         /// Highest number that the sender says it has given out.
         var sent: UInt64 = 0
         /// Up to here the sender keeps nothing: what is missing of it will not come.
@@ -103,11 +105,12 @@ struct BusSource {
             instance: instance,
             takenToken: tokens[0],
             storedToken: tokens[1],
-            stored: stored
+            stored: stored,
+            reach: stored
         )
         var batch = NotifyBatch()
         batch.setAndPost(tokens[1], stored)
-        try? client.write(batch)
+        write(batch)
     }
 
     /// Hands what is new in all rings to the pipeline while it has room, and acknowledges what was
@@ -121,18 +124,17 @@ struct BusSource {
             while pipeline.batcher.hasRoom, let found = link.next() {
                 switch found {
                 case .damaged(let descriptor, let reason):
+                    peer.reach = max(peer.reach, descriptor.sequences.upperBound)
                     pipeline.reject(descriptor, reason, from: link.instance, received, now)
                 case .transfer(let descriptor, let json):
                     peer.sent = max(peer.sent, descriptor.sent)
                     if descriptor.isOldest {
                         peer.gone = max(peer.gone, descriptor.sequences.lowerBound - 1)
                     }
-                    if !peer.isSynchronous, !hasEnded {
-                        let expected = pipeline.books.accountedUpTo(link.instance) + 1
-                        guard descriptor.isOldest || descriptor.sequences.lowerBound <= expected
-                        else { continue }
-                        peer.isSynchronous = true
-                    }
+                    let isNext = descriptor.sequences.lowerBound <= peer.reach + 1
+                    peer.hasGap = !(descriptor.isOldest || isNext || hasEnded)
+                    if peer.hasGap { continue }
+                    peer.reach = max(peer.reach, descriptor.sequences.upperBound)
                     pipeline.accept(json, descriptor, from: link.instance, received, now)
                 }
             }
@@ -149,7 +151,7 @@ struct BusSource {
     /// A peer has ended: its ring is read once more from the beginning, since transfers may have
     /// been passed over.
     func rereadEnded(_ fingerprint: UInt32) {
-        guard peers[fingerprint]?.isSynchronous == false else { return }
+        guard peers[fingerprint]?.hasGap == true else { return }
         reader.links[fingerprint]?.rewind()
     }
 
@@ -192,14 +194,14 @@ struct BusSource {
         write(batch)
     }
 
-    /// After the bus came back: says everything again, since frames may have been lost with it.
-    mutating func repeatIfReattached() {
-        guard mustRepeat.isSet.exchange(false, ordering: .sequentiallyConsistent) else { return }
+    /// After the bus came back, or did not take a frame: says everything again.
+    func repeatIfReattached() {
+        guard client.isAttached,
+            mustRepeat.isSet.exchange(false, ordering: .sequentiallyConsistent)
+        else { return }
         var batch = NotifyBatch()
         batch.setAndPost(collectorToken, session)
-        for (fingerprint, var peer) in peers {
-            peer.isSynchronous = false
-            peers[fingerprint] = peer
+        for peer in peers.values {
             batch.setAndPost(peer.storedToken, peer.stored)
             batch.setAndPost(peer.takenToken, peer.taken)
             flushIfLarge(&batch)
@@ -215,8 +217,11 @@ struct BusSource {
     }
 
     private func write(_ batch: NotifyBatch) {
-        // A bus that is away loses this; `repeatIfReattached` says it again.
-        if batch.byteCount > 0 { try? client.write(batch) }
+        do throws(NotifyStatus) {
+            try client.write(batch)
+        } catch {
+            mustRepeat.isSet.store(true, ordering: .sequentiallyConsistent)
+        }
     }
 
     /// Says goodbye, so that senders know at once that nobody acknowledges any more.

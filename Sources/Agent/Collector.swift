@@ -255,7 +255,7 @@ struct Collector {
 
     private mutating func forgetEnded(now: UInt64) {
         let ended = source.reader.links.filter {
-            source.reader.hasEnded($0.key) && !$0.value.hasNews
+            source.reader.hasEnded($0.key) && $0.value.isReadToEnd
         }
         for (fingerprint, link) in ended {
             let sent = source.forget(fingerprint)

@@ -146,7 +146,7 @@ public final class ChannelReader {
 
     /// True if a peer that has ended has left something unread.
     public var hasEndedNews: Bool {
-        ended.contains { links[$0]?.hasNews ?? false }
+        ended.contains { links[$0]?.isReadToEnd == false }
     }
 
     /// Lets a peer that has ended go.
@@ -255,6 +255,7 @@ public final class ChannelReader {
             return
         }
         for (fingerprint, link) in links where !ended.contains(fingerprint) {
+            link.mayAskAgain()
             let heard = max(link.beat, graceFrom)
             let isSilent = now > heard && now - heard > Limits.lostAfter
             if isSilent, lost.insert(fingerprint).inserted {

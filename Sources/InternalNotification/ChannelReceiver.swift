@@ -121,7 +121,7 @@ final class ChannelReceiver: Sendable {
             for change in reader.update(now: Clock.system.boot()) { tell(change, reader) }
             for (fingerprint, link) in reader.links {
                 read(link)
-                if reader.hasEnded(fingerprint), !link.hasNews { reader.forget(fingerprint) }
+                if reader.hasEnded(fingerprint), link.isReadToEnd { reader.forget(fingerprint) }
             }
             let next = reader.nextUpdate
             let after = Clock.system.boot()

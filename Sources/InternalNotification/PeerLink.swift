@@ -29,6 +29,11 @@ public final class PeerLink {
     /// Number of the last transfer that was read (or passed over).
     public var lastNumber: UInt64 = 0
 
+    /// The next transfer is there, but not its bytes: the bus has not said yet where they lie.
+    private var isUnreadable = false
+    /// The transfer for whose sake the bus was asked where the bytes lie.
+    private var asked: UInt64 = 0
+
     private let client: NotifyClient
     private let unpacker: Unpacker
     private let tokens: [NotifyToken]
@@ -98,6 +103,14 @@ public final class PeerLink {
         return tail <= head
     }
 
+    /// True if there is nothing in the ring that could be read now.
+    public var isReadToEnd: Bool { !hasNews || isUnreadable }
+
+    /// What the bus could not tell before may be asked again.
+    func mayAskAgain() {
+        asked = 0
+    }
+
     /// Its names belong to a later run: nothing of it can be read any more.
     func retire() {
         lastNumber = .max
@@ -113,7 +126,11 @@ public final class PeerLink {
         lastNumber = 0
     }
 
-    /// Reads the next whole transfer after `lastNumber`; nil if there is none.
+    /// Reads the next whole transfer after `lastNumber`; nil if there is none, or if it cannot be
+    /// read yet.
+    ///
+    /// After a restart of the bus the registers of both sides come back one by one, the head before
+    /// the bytes: such a transfer is waited for, since nobody writes it again.
     public func next() -> Found? {
         while true {
             guard let head = try? client.state(headToken), let tail = try? client.state(tailToken),
@@ -124,38 +141,51 @@ public final class PeerLink {
             let oldest = head > depth ? head - depth + 1 : 1
             let number = max(lastNumber + 1, tail, oldest)
             guard number <= head else { return nil }
+            let found: (TransferDescriptor, [UInt8])?
+            do throws(NotifyStatus) {
+                found = try copy(number)
+            } catch {
+                isUnreadable = true
+                return nil
+            }
+            isUnreadable = false
             lastNumber = number
             // Not there: overwritten a moment ago, or not written again after a restart of the bus.
             // Its messages come again.
-            guard let (descriptor, packed) = copy(number) else { continue }
+            guard let (descriptor, packed) = found else { continue }
             // Overwritten while it was copied: what `tail` says now starts the next round.
             if let now = try? client.state(tailToken), now > number { continue }
             return unpack(descriptor, packed)
         }
     }
 
-    private func copy(_ number: UInt64) -> (TransferDescriptor, [UInt8])? {
+    /// Throws where the pools cannot be read now; nil where the transfer is not in them.
+    private func copy(_ number: UInt64) throws(NotifyStatus) -> (TransferDescriptor, [UInt8])? {
         let slot = Int(number % UInt64(Limits.transfersMax)) * TransferDescriptor.registers
-        guard let words = read(tableToken, at: slot, count: TransferDescriptor.registers),
-            let descriptor = TransferDescriptor(words: words, ring: Limits.ringRegisters),
+        let count = TransferDescriptor.registers
+        let words = try read(tableToken, at: slot, count: count, for: number)
+        guard let descriptor = TransferDescriptor(words: words, ring: Limits.ringRegisters),
             descriptor.number == number, descriptor.epoch == instance.epoch
         else { return nil }
         let untilEnd = min(descriptor.chunks, Limits.ringRegisters - descriptor.offset)
-        guard let ring = read(poolToken, at: descriptor.offset, count: untilEnd),
-            let wrapped = read(poolToken, at: 0, count: descriptor.chunks - untilEnd)
-        else { return nil }
-        return (descriptor, Registers.unpack(ring + wrapped, count: descriptor.compressedSize))
+        let ring = try read(poolToken, at: descriptor.offset, count: untilEnd, for: number)
+        let rest = try read(poolToken, at: 0, count: descriptor.chunks - untilEnd, for: number)
+        return (descriptor, Registers.unpack(ring + rest, count: descriptor.compressedSize))
     }
 
-    private func read(_ token: NotifyToken, at start: Int, count: Int) -> [UInt64]? {
+    private func read(_ token: NotifyToken, at start: Int, count: Int, for number: UInt64)
+        throws(NotifyStatus) -> [UInt64]
+    {
         var words: [UInt64] = []
         do throws(NotifyStatus) {
             try client.readPool(token, at: start, count: count, into: &words)
         } catch {
-            // After a restart of the bus this reader may have been back before the pool was.
-            guard error == .invalidRequest, (try? client.information(token)) != nil,
-                (try? client.readPool(token, at: start, count: count, into: &words)) != nil
-            else { return nil }
+            // After a restart of the bus this reader may have been back before the pool was. Asking
+            // is a call, so it is not done each time that somebody looks.
+            guard error == .invalidRequest, asked != number else { throw error }
+            asked = number
+            for token in [poolToken, tableToken] { _ = try client.information(token) }
+            try client.readPool(token, at: start, count: count, into: &words)
         }
         return words
     }

@@ -167,15 +167,11 @@ final class SenderCore: Sendable {
 
     /// One round; false when it is time to end.
     private func turn(_ session: inout SenderSession) -> Bool {
-        if state.withLock({ state in
-            defer { state.mustReestablish = false }
-            return state.mustReestablish
-        }) {
-            session.reestablish(self)
-        }
+        let isWhole = reestablishIfNeeded(&session)
         session.ping(clock: clock, jitter: .random(in: 0...Limits.pingInterval / 5))
         session.followCollector(self)
-        var pause = session.send(self, now: clock.boot())
+        // Behind a hole nobody would read it.
+        var pause = isWhole ? session.send(self, now: clock.boot()) : Limits.unacknowledgedPause
         finishWaiters()
         if pause == 0 { return true }
         if isOver { return false }
@@ -183,6 +179,17 @@ final class SenderCore: Sendable {
         pause = min(pause ?? .max, UInt64(untilPing))
         rest(min(pause ?? .max, nextDeadline()))
         return true
+    }
+
+    /// False where the ring has a hole and the bus does not answer.
+    private func reestablishIfNeeded(_ session: inout SenderSession) -> Bool {
+        let isNeeded = state.withLock { state in
+            defer { state.mustReestablish = false }
+            return state.mustReestablish
+        }
+        guard isNeeded, (try? session.reestablish(self)) == nil else { return true }
+        state.withLock { $0.mustReestablish = true }
+        return false
     }
 
     /// Stopped, and either everything is in the ring or the time is over.

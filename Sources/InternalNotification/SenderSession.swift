@@ -106,19 +106,23 @@ struct SenderSession {
         ] + slots.enumerated().map { register(names.identity($0), $1) }
     }
 
-    /// After the bus came back: its pools are empty, so the ring starts anew.
-    mutating func reestablish(_ core: SenderCore) {
+    /// After the bus came back, or did not take a frame: the ring is empty, or has a hole, so it
+    /// starts anew.
+    ///
+    /// - Throws: where the bus does not answer; then it is to be done again.
+    mutating func reestablish(_ core: SenderCore) throws(NotifyStatus) {
         ledger.reset()
         nextPing = 0
         var batch = NotifyBatch()
         batch.set(tokens.tail, ledger.tail)
         batch.set(tokens.head, ledger.head)
+        try client.write(batch)
         told = ledger.tail
-        try? client.write(batch)
         core.state.withLock { $0.outbox.rewind() }
         attach(to: 0, core)
         core.update { $0.collectorSession = 0 }
-        if let info = try? client.information(collectorToken), info.connection != 0 {
+        let info = try client.information(collectorToken)
+        if info.connection != 0 {
             core.update { state in
                 state.collectorSession = info.state
                 state.collectorOwner = info.connection
@@ -191,6 +195,7 @@ struct SenderSession {
     ///
     /// - Returns: ns until it is worth trying again; 0 at once; nil when only news can help.
     mutating func send(_ core: SenderCore, now: UInt64) -> UInt64? {
+        guard client.isAttached else { return nil }
         let isAcknowledged = collectorSession != 0
         let (isStopping, isUrgent) = core.state.withLock {
             ($0.isStopping, !$0.waiters.isEmpty || $0.outbox.isHalfFull)
@@ -234,7 +239,10 @@ struct SenderSession {
             sent: core.state.withLock { $0.outbox.last },
             epoch: epoch
         )
-        write(descriptor, Registers.pack(packed))
+        guard write(descriptor, Registers.pack(packed)) else {
+            core.state.withLock { $0.mustReestablish = true }
+            return Limits.unacknowledgedPause
+        }
         core.state.withLock { $0.outbox.markSent(sequences) }
         nextUnacknowledged = now + Limits.unacknowledgedPause
         return 0
@@ -246,7 +254,8 @@ struct SenderSession {
         takenToken.flatMap { try? client.state($0) } ?? 0
     }
 
-    private mutating func write(_ descriptor: TransferDescriptor, _ words: [UInt64]) {
+    /// False where the bus did not take it.
+    private mutating func write(_ descriptor: TransferDescriptor, _ words: [UInt64]) -> Bool {
         var batch = NotifyBatch()
         if ledger.tail != told { batch.set(tokens.tail, ledger.tail) }
         let untilEnd = min(words.count, Limits.ringRegisters - descriptor.offset)
@@ -263,8 +272,7 @@ struct SenderSession {
         batch.set(tokens.head, descriptor.number)
         batch.setAndPost(tokens.signal, UInt64(fingerprint) << 32 | UInt64(descriptor.chunks))
         told = ledger.tail
-        // A bus that is away loses the frame; `reestablish` sends the messages again.
-        try? client.write(batch)
+        return (try? client.write(batch)) != nil
     }
 
     private mutating func learn(raw: Int, packed: Int) {

@@ -15,6 +15,8 @@ final class Bench {
     let path: String
     let broker: BrokerThread
     let spool = SpoolThread()
+    /// The collector's end of the bus.
+    let client: NotifyClient
     var collector: Collector
 
     init(clock: Clock = .system, compaction: CompactionLimits = CompactionLimits()) throws {
@@ -29,7 +31,7 @@ final class Bench {
             compaction: compaction,
             completed: wake
         )
-        let client = try NotifyClient(path: path)
+        client = try NotifyClient(path: path)
         collector = Collector(
             source: try BusSource(client: client, channel: "c", wake: wake, clock: clock),
             books: try StoredBooks(directory: directory).open(),

@@ -1,3 +1,5 @@
+import Dispatch
+import InternalNotification
 import LinuxIO
 import TestKit
 import Testing
@@ -92,5 +94,39 @@ import Testing
         }
         #expect(try station.run(["losses"]).status == 0)
         station.killBus()
+    }
+
+    @Test("a bus that stands still until its socket is full loses nothing of what is sent to it")
+    func frozenBus() throws {
+        let station = try Station()
+        try station.startBus()
+        let config = INAppConfig(identifier: "patient", busPath: station.busPath)
+        let center = INCenter(
+            identifier: "intel",
+            config: config,
+            callbackQueue: DispatchQueue(label: "patient")
+        )
+        let messenger = center.messenger
+        #expect(eventually { messenger.statistics.isAttached })
+        station.freezeBus()
+        // With nobody to acknowledge, a batch leaves three times a second; packed it stays large.
+        var random = SystemRandomNumberGenerator()
+        var sent: UInt64 = 0
+        for _ in 0..<20 {
+            for _ in 0..<50 {
+                let text = (0..<16).map { _ in String(random.next(), radix: 16) }.joined()
+                messenger.send([INMessage(kind: "k", payload: .string(text))])
+                sent += 1
+            }
+            try Wake().wait(nanoseconds: 200_000_000)
+        }
+        station.thawBus()
+        try station.startAgent(["--bus-mode", "external"])
+        #expect(eventually { messenger.statistics.stored == sent }, "\(messenger.statistics)")
+        center.stop()
+        #expect(station.signalAgent(15) == 0)
+        station.killBus()
+        #expect(try station.exported().filter { $0.peer == "patient" }.count == Int(sent))
+        #expect(try station.run(["losses"]).status == 0)
     }
 }
