@@ -130,36 +130,44 @@ struct Broker: ~Copyable {
         _ = state.tick(now: now)
         if let end = fullUntil, end <= now { listenAgain() }
         flush()
-        if hasLongWork, now >= pace.nextLongWork {
-            doLongWork(now: now)
-            pace.noteLongWork(from: now, to: clock.boot())
-        }
+        if let start = nextLongWork, now >= start { doLongWork(now: now) }
         // Looked at last: long work makes claims that end by themselves, too.
         guard let end = fullUntil else { return state.nextEnd }
         return min(state.nextEnd ?? end, end)
     }
 
-    /// There is work of more than a turn.
-    private var hasLongWork: Bool { !turns.isEmpty || state.isEnding || !outbox.isEmpty }
+    /// When there is work of more than a turn to be done; nil if there is none.
+    private var nextLongWork: UInt64? {
+        let others = turns.isEmpty && !state.isEnding ? nil : pace.nextLongWork
+        guard !outbox.isEmpty else { return others }
+        return min(pace.nextEvents, others ?? .max)
+    }
 
-    /// Does a turn's worth of one kind of long work: they take turns as well.
+    /// Does a turn's worth of one kind of long work that is due: they take turns as well.
     private mutating func doLongWork(now: UInt64) {
         for _ in 0..<3 {
             lastKind = (lastKind + 1) % 3
             switch lastKind {
-            case 0 where !turns.isEmpty: serveNext(round)
-            case 1 where state.isEnding: state.endSome(now: now)
-            case 2 where !outbox.isEmpty: sendSome()
+            case 0 where !turns.isEmpty && now >= pace.nextLongWork:
+                serveNext(round)
+                flush()
+                return pace.noteLongWork(from: now, to: clock.boot())
+            case 1 where state.isEnding && now >= pace.nextLongWork:
+                state.endSome(now: now)
+                flush()
+                return pace.noteLongWork(from: now, to: clock.boot())
+            case 2 where !outbox.isEmpty && now >= pace.nextEvents:
+                sendSome()
+                flush()
+                return pace.noteEvents(from: now, to: clock.boot())
             default: continue
             }
-            return flush()
         }
     }
 
     /// How long to wait for somebody to say something, ns; -1 for ever.
     private func timeout(_ next: UInt64?) -> Int64 {
-        let end = hasLongWork ? min(pace.nextLongWork, next ?? .max) : next
-        guard let end else { return -1 }
+        guard let end = [nextLongWork, next].compactMap({ $0 }).min() else { return -1 }
         let now = clock.boot()
         return end <= now ? 0 : Int64(clamping: end - now)
     }

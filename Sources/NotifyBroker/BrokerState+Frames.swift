@@ -145,29 +145,33 @@ extension BrokerState {
         guard count <= Frames.operationsMax else {
             return malformed(connection, "too many operations")
         }
-        // All of the frame is looked at before any of it is applied.
-        guard Self.isWhole(frame, count) else {
-            return malformed(connection, "an operation is not whole")
-        }
         // Taken out, so that operations may write to it; most quiet frames never do.
         let answer = AnswerWriter(scratch, header)
         scratch = ByteWriter()
-        let progress = FrameProgress(left: count, answer: answer)
+        let progress = FrameProgress(operations: count, answer: answer)
         return proceed(connection, frame, progress, kept: nil, now: now)
     }
 
-    /// True if `count` operations fill the frame, each of them readable.
-    private static func isWhole(_ frame: UnsafeRawBufferPointer, _ count: Int) -> Bool {
-        var offset = Frames.headerBytes
-        for _ in 0..<count {
-            guard let head = OperationHead(frame, at: offset) else { return false }
+    /// Looks at operations while there is work left: each must be readable, and they must fill the
+    /// frame.
+    ///
+    /// - Returns: false if the frame is malformed.
+    private mutating func look(
+        at frame: UnsafeRawBufferPointer,
+        _ progress: inout FrameProgress
+    ) -> Bool {
+        while progress.unseen > 0, workLeft > 0 {
+            guard let head = OperationHead(frame, at: progress.seenEnd) else { return false }
             if head.hasText {
-                var reader = ByteReader(UnsafeRawBufferPointer(rebasing: frame[offset..<head.end]))
+                let bytes = UnsafeRawBufferPointer(rebasing: frame[progress.seenEnd..<head.end])
+                var reader = ByteReader(bytes)
                 guard (try? Operation(from: &reader)) != nil else { return false }
+                spend(Work.text)
             }
-            offset = head.end
+            progress.seenEnd = head.end
+            progress.unseen -= 1
         }
-        return offset == frame.count
+        return progress.unseen > 0 || progress.seenEnd == frame.count
     }
 
     /// Does operations of a frame while there is work left; keeps the rest.
@@ -183,10 +187,14 @@ extension BrokerState {
         let isRoom = kept != nil || unfinishedBytes + frame.count <= Work.unfinishedBytesMax
         let left = workLeft
         if !isRoom { workLeft = .max }
+        defer { if !isRoom { workLeft = min(left, 0) } }
+        guard look(at: frame, &progress) else {
+            return malformed(connection, "an operation is not whole")
+        }
+        // Work is left only if all was looked at.
         while progress.left > 0, workLeft > 0 {
             guard step(connection, frame, &progress, now: now) else { break }
         }
-        if !isRoom { workLeft = min(left, 0) }
         guard progress.left == 0 else {
             let bytes = kept ?? Array(frame)
             unfinishedBytes += bytes.count

@@ -13,10 +13,20 @@ struct UnfinishedFrame {
 
 /// How far a frame has come.
 struct FrameProgress {
+    /// Operations that were not looked at yet, and where the first of them begins.
+    ///
+    /// All of a frame is looked at before any of it is applied.
+    var unseen: Int
+    var seenEnd = Frames.headerBytes
     /// Where the next operation begins, and how many are left.
     var offset = Frames.headerBytes
     var left: Int
     var answer: AnswerWriter
+
+    init(operations: Int, answer: AnswerWriter) {
+        (unseen, left) = (operations, operations)
+        self.answer = answer
+    }
 }
 
 /// A listing that is being looked for.

@@ -10,6 +10,8 @@ enum Work {
     static let frame = 8
     /// A set, a post to nobody, a look at one name of a listing.
     static let least = 1
+    /// Reading an operation with a name in it, to see that it is whole.
+    static let text = 3
     /// So many subscribers are told of a post at the cost of a unit.
     static let subscribersPerUnit = 4
     /// So many bytes are copied at the cost of a unit.

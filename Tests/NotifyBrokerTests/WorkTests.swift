@@ -43,6 +43,30 @@ import Testing
         #expect(bench.state.figures.posts == 1001 && bench.state.unfinishedBytes == 0)
     }
 
+    @Test(arguments: [false, true]) func namesAreReadInTurnsBeforeAnyIsTaken(_ isBroken: Bool) {
+        let (bench, _) = bench(names: 0)
+        let one = bench.connect(uid: 5)
+        var frame = Bench.request((0..<400).map { .register($0, "n.\($0)", delivers: false) })
+        // A last operation whose name is longer than the operation.
+        if isBroken {
+            frame.replaceSubrange((frame.count - 24)..., with: [UInt8](repeating: 255, count: 24))
+        }
+        bench.state.beginTurn()
+        var reply = frame.withUnsafeBytes { bench.state.receive($0, from: one, now: 0) }
+        var turns = 1
+        while bench.state.isUnfinished(one), turns < 1000 {
+            // 256 units are about 80 of them.
+            if turns < 4 { #expect(bench.state.figures.names == 0) }
+            bench.state.beginTurn()
+            reply = bench.state.resume(one, now: 0)
+            turns += 1
+        }
+        #expect(turns > 4)
+        #expect(bench.state.figures.names == (isBroken ? 0 : 400))
+        #expect(bench.state.unfinishedBytes == 0)
+        if case .close = reply { #expect(isBroken) } else { #expect(!isBroken) }
+    }
+
     @Test func framesBehindALongOneKeepTheirOrder() {
         let (bench, one) = bench(names: 1)
         var sets = (1...1000).map { Operation.set(token: 0, state: $0) }
