@@ -20,17 +20,24 @@ struct BusSource {
     let reader: ChannelReader
     let wake: Wake
     private let collector: UInt32
-    private let collectorToken: NotifyToken
+    private var collectorToken: NotifyToken
     private let session: UInt64
     private let mustRepeat: Flag
     private var peers: [UInt32: Acknowledged] = [:]
+    /// Since the bus came back it was not seen yet that all names are this agent's again.
+    private var mustReclaim = false
+    private var hasToldRobbed = false
     /// Peers that could not be met, told once each.
     private var blocked: Set<UInt32> = []
+    /// They are tried again from then on, CLOCK_BOOTTIME ns.
+    private var nextMeeting: UInt64 = 0
+    /// The peer for which the last turn had no room.
+    private var turnedAway: UInt32?
 
     private struct Acknowledged {
         let instance: PeerInstance
-        var takenToken: NotifyToken
-        var storedToken: NotifyToken
+        /// Nil where it has ended and somebody else has its names: there is nobody to tell.
+        var tokens: (taken: NotifyToken, stored: NotifyToken)?
         var taken: UInt64 = 0
         var stored: UInt64
         /// Up to here its transfers were read without a gap that it could still fill.
@@ -57,10 +64,7 @@ struct BusSource {
         collector = ChannelNames.fingerprint(of: Self.identifier, attempt: 1)
         let nonce = UInt64(clamping: clock.wall()) / 1_000_000 & 0xffff_ffff
         session = UInt64(collector) << 32 | max(1, nonce)
-        collectorToken = try client.claim(
-            names.collector,
-            ClaimOptions(state: session, will: 0, linger: 0)
-        )
+        collectorToken = try client.claim(names.collector, Self.claim(session))
         reader = try ChannelReader(client: client, names: names, own: nil, wake: wake)
         let flag = Flag()
         mustRepeat = flag
@@ -77,10 +81,46 @@ struct BusSource {
     /// Meets peers that are new: tells each how far it is stored.
     ///
     /// While the bus is away this fails, and is tried again with the next look.
-    private mutating func meetNewcomers(_ books: inout Books) {
+    private mutating func meetNewcomers(_ books: inout Books, now: UInt64) {
+        let isTime = now >= nextMeeting
+        if isTime {
+            nextMeeting = now + ChannelReader.beatInterval
+            if mustReclaim { reclaim() }
+        }
         for (fingerprint, link) in reader.links where peers[fingerprint] == nil {
+            if !isTime, blocked.contains(fingerprint) { continue }
             meet(fingerprint, link.instance, stored: books.accountedUpTo(link.instance))
         }
+    }
+
+    /// Names that somebody else has claimed while the bus was started again are claimed as soon as
+    /// they are free: the collector's here, those of acknowledgements when the peer is met again.
+    private mutating func reclaim() {
+        mustReclaim = client.isRefused(collectorToken)
+        if mustReclaim, let token = try? client.claim(reader.names.collector, Self.claim(session)) {
+            try? client.cancel(collectorToken)
+            collectorToken = token
+            mustReclaim = false
+            mustRepeat.isSet.store(true, ordering: .sequentiallyConsistent)
+        } else if mustReclaim, !hasToldRobbed {
+            StandardError.line(
+                "intel: collect: somebody else has claimed '\(reader.names.collector)' while the "
+                    + "bus was started again, senders wait until it is free"
+            )
+        }
+        hasToldRobbed = mustReclaim
+        for (fingerprint, peer) in peers {
+            guard let tokens = peer.tokens,
+                client.isRefused(tokens.taken) || client.isRefused(tokens.stored)
+            else { continue }
+            for token in [tokens.taken, tokens.stored] { try? client.cancel(token) }
+            peers[fingerprint] = nil
+        }
+    }
+
+    /// How the collector's name is held: it is 0 as soon as this agent has gone.
+    private static func claim(_ session: UInt64) -> ClaimOptions {
+        ClaimOptions(state: session, will: 0, linger: 0)
     }
 
     private mutating func meet(_ fingerprint: UInt32, _ instance: PeerInstance, stored: UInt64) {
@@ -98,13 +138,20 @@ struct BusSource {
                         + "acknowledgements, it waits with what it has"
                 )
             }
+            if error == .notAuthorized, reader.hasEnded(fingerprint) {
+                peers[fingerprint] = Acknowledged(
+                    instance: instance,
+                    tokens: nil,
+                    stored: stored,
+                    reach: stored
+                )
+            }
             return
         }
         blocked.remove(fingerprint)
         peers[fingerprint] = Acknowledged(
             instance: instance,
-            takenToken: tokens[0],
-            storedToken: tokens[1],
+            tokens: (tokens[0], tokens[1]),
             stored: stored,
             reach: stored
         )
@@ -115,37 +162,67 @@ struct BusSource {
 
     /// Hands what is new in all rings to the pipeline while it has room, and acknowledges what was
     /// taken.
-    mutating func read(into pipeline: inout Pipeline, received: Int64, now: UInt64) {
-        meetNewcomers(&pipeline.books)
+    ///
+    /// - Returns: true if nothing is left that could be read now.
+    mutating func read(into pipeline: inout Pipeline, received: Int64, now: UInt64) -> Bool {
+        meetNewcomers(&pipeline.books, now: now)
         var batch = NotifyBatch()
-        for (fingerprint, link) in reader.links {
-            guard link.hasNews, var peer = peers[fingerprint] else { continue }
-            let hasEnded = reader.hasEnded(fingerprint)
-            while pipeline.batcher.hasRoom, let found = link.next() {
-                switch found {
-                case .damaged(let descriptor, let reason):
-                    peer.reach = max(peer.reach, descriptor.sequences.upperBound)
-                    pipeline.reject(descriptor, reason, from: link.instance, received, now)
-                case .transfer(let descriptor, let json):
-                    peer.sent = max(peer.sent, descriptor.sent)
-                    if descriptor.isOldest {
-                        peer.gone = max(peer.gone, descriptor.sequences.lowerBound - 1)
-                    }
-                    let isNext = descriptor.sequences.lowerBound <= peer.reach + 1
-                    peer.hasGap = !(descriptor.isOldest || isNext || hasEnded)
-                    if peer.hasGap { continue }
-                    peer.reach = max(peer.reach, descriptor.sequences.upperBound)
-                    pipeline.accept(json, descriptor, from: link.instance, received, now)
-                }
+        let links = reader.links
+        // Whoever found no room in the last turn is the first in this one.
+        var index = turnedAway.flatMap { links.index(forKey: $0) } ?? links.startIndex
+        turnedAway = nil
+        var isDone = true
+        for _ in 0..<links.count {
+            let (fingerprint, link) = links[index]
+            links.formIndex(after: &index)
+            if index == links.endIndex { index = links.startIndex }
+            guard link.hasNews, peers[fingerprint] != nil else { continue }
+            guard pipeline.batcher.hasRoom else {
+                turnedAway = fingerprint
+                isDone = false
+                break
             }
-            if link.lastNumber != peer.taken {
-                peer.taken = link.lastNumber
-                batch.setAndPost(peer.takenToken, peer.taken)
-            }
-            peers[fingerprint] = peer
+            read(link, fingerprint, into: &pipeline, &batch, received, now)
+            if !link.isReadToEnd { isDone = false }
             flushIfLarge(&batch)
         }
         write(batch)
+        return isDone
+    }
+
+    private mutating func read(
+        _ link: PeerLink,
+        _ fingerprint: UInt32,
+        into pipeline: inout Pipeline,
+        _ batch: inout NotifyBatch,
+        _ received: Int64,
+        _ now: UInt64
+    ) {
+        guard var peer = peers[fingerprint] else { return }
+        let hasEnded = reader.hasEnded(fingerprint)
+        link.beginTurn()
+        while pipeline.batcher.hasRoom, let found = link.next() {
+            let descriptor = found.descriptor
+            peer.sent = max(peer.sent, descriptor.sent)
+            if descriptor.isOldest {
+                peer.gone = max(peer.gone, descriptor.sequences.lowerBound - 1)
+            }
+            let isNext = descriptor.sequences.lowerBound <= peer.reach + 1
+            peer.hasGap = !(descriptor.isOldest || isNext || hasEnded)
+            if peer.hasGap { continue }
+            peer.reach = max(peer.reach, descriptor.sequences.upperBound)
+            switch found {
+            case .damaged(_, let reason):
+                pipeline.reject(descriptor, reason, from: link.instance, received, now)
+            case .transfer(_, let json):
+                pipeline.accept(json, descriptor, from: link.instance, received, now)
+            }
+        }
+        if link.lastNumber != peer.taken {
+            peer.taken = link.lastNumber
+            if let tokens = peer.tokens { batch.setAndPost(tokens.taken, peer.taken) }
+        }
+        peers[fingerprint] = peer
     }
 
     /// A peer has ended: its ring is read once more from the beginning, since transfers may have
@@ -162,7 +239,9 @@ struct BusSource {
         defer { reader.forget(fingerprint) }
         blocked.remove(fingerprint)
         guard let peer = peers.removeValue(forKey: fingerprint) else { return 0 }
-        for token in [peer.takenToken, peer.storedToken] { try? client.cancel(token) }
+        if let tokens = peer.tokens {
+            for token in [tokens.taken, tokens.stored] { try? client.cancel(token) }
+        }
         return peer.sent
     }
 
@@ -188,22 +267,24 @@ struct BusSource {
             else { continue }
             peer.stored = word.sequence
             peers[word.fingerprint] = peer
-            batch.setAndPost(peer.storedToken, word.sequence)
+            if let tokens = peer.tokens { batch.setAndPost(tokens.stored, word.sequence) }
             flushIfLarge(&batch)
         }
         write(batch)
     }
 
     /// After the bus came back, or did not take a frame: says everything again.
-    func repeatIfReattached() {
+    mutating func repeatIfReattached() {
         guard client.isAttached,
             mustRepeat.isSet.exchange(false, ordering: .sequentiallyConsistent)
         else { return }
+        mustReclaim = true
         var batch = NotifyBatch()
         batch.setAndPost(collectorToken, session)
         for peer in peers.values {
-            batch.setAndPost(peer.storedToken, peer.stored)
-            batch.setAndPost(peer.takenToken, peer.taken)
+            guard let tokens = peer.tokens else { continue }
+            batch.setAndPost(tokens.stored, peer.stored)
+            batch.setAndPost(tokens.taken, peer.taken)
             flushIfLarge(&batch)
         }
         write(batch)

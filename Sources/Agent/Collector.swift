@@ -72,7 +72,7 @@ struct Collector {
             for change in source.reader.update(now: now) { note(change, now: now) }
         }
         tellIfFull()
-        read(now: now)
+        let isDone = read(now: now)
         forgetEnded(now: now)
         // While the bus is away nobody can be seen, so nobody is taken for dead.
         if !source.client.isAttached { unverifiedUntil = now + Limits.lostAfter }
@@ -80,7 +80,7 @@ struct Collector {
         seal(now: now)
         // A commit that ends rings the bell.
         guard pipeline.batcher.hasRoom else { return now + Limits.batchDelay }
-        var next = source.reader.nextUpdate
+        var next = isDone ? source.reader.nextUpdate : now
         if inFlight == 0, let due = pipeline.batcher.due { next = min(next, due) }
         return next
     }
@@ -97,7 +97,7 @@ struct Collector {
         for change in source.reader.update(now: now) { note(change, now: now) }
         while true {
             complete()
-            read(now: now)
+            _ = read(now: now)
             forgetEnded(now: now)
             guard source.reader.hasEndedNews, now < deadline else { break }
             pipeline.batcher.isUrgent = true
@@ -182,7 +182,7 @@ struct Collector {
         }
     }
 
-    private mutating func read(now: UInt64) {
+    private mutating func read(now: UInt64) -> Bool {
         source.read(into: &pipeline, received: clock.wall(), now: now)
     }
 
@@ -254,6 +254,8 @@ struct Collector {
     }
 
     private mutating func forgetEnded(now: UInt64) {
+        // Else some were not looked at in this turn.
+        guard pipeline.batcher.hasRoom else { return }
         let ended = source.reader.links.filter {
             source.reader.hasEnded($0.key) && $0.value.isReadToEnd
         }

@@ -33,6 +33,11 @@ public struct PresenceChange: Sendable, Equatable {
 public final class ChannelReader {
     /// A listing costs the broker time; events that ask for one within this span share it.
     public static let scanInterval: UInt64 = 20_000_000
+    private static let scanIntervalMax: UInt64 = 1_000_000_000
+    /// The longest pause before what is no peer is looked at again, ns.
+    private static let refusalMax: UInt64 = 32_000_000_000
+    /// Names that turn out to be no peers, in one listing: a round trip or two each.
+    private static let failuresMax = 256
     /// How often the beats are read.
     public static let beatInterval: UInt64 = 500_000_000
 
@@ -48,15 +53,26 @@ public final class ChannelReader {
     /// The channel's names.
     public let names: ChannelNames
 
+    /// A peer that could not be met.
+    private struct Refusal {
+        var epoch: UInt64
+        /// CLOCK_BOOTTIME, ns: not before that again.
+        var until: UInt64
+        /// ns; twice as long after each time.
+        var pause: UInt64
+    }
+
     private struct News {
         var known: Set<UInt32> = []
         var needsScan = true
+        /// The bus has come back: nobody's beat is in it yet.
+        var isNewBus = false
+        var own: UInt32?
         var ended: [UInt32: NotifyCause] = [:]
     }
 
     private let client: NotifyClient
     private let unpacker: Unpacker
-    private let own: UInt32?
     private let news: NewsBox
     private var tokens: [NotifyToken] = []
     private var lost: Set<UInt32> = []
@@ -64,6 +80,7 @@ public final class ChannelReader {
     private var ended: Set<UInt32> = []
     /// Lingering names that were read to their end: epochs by fingerprint.
     private var finished: [UInt32: UInt64] = [:]
+    private var refusals: [UInt32: Refusal] = [:]
     private var nextScan: UInt64 = 0
     private var nextBeatCheck: UInt64 = 0
     private var lastCheck: UInt64 = 0
@@ -78,10 +95,12 @@ public final class ChannelReader {
             self.wake = wake
         }
 
-        func look(_ event: NotifyEvent, own: UInt32?) {
+        func look(_ event: NotifyEvent) {
             let fingerprint = UInt32(event.state >> 32)
             state.withLock { news in
-                if event.merged > 1 || (fingerprint != own && !news.known.contains(fingerprint)) {
+                if event.merged > 1
+                    || (fingerprint != news.own && !news.known.contains(fingerprint))
+                {
                     news.needsScan = true
                 }
             }
@@ -98,13 +117,16 @@ public final class ChannelReader {
         self.client = client
         unpacker = try Unpacker()
         self.names = names
-        self.own = own
         let box = NewsBox(wake)
         news = box
-        tokens.append(try client.registerDirect(names.channel) { box.look($0, own: own) })
-        tokens.append(try client.registerDirect(names.signal) { box.look($0, own: own) })
+        self.own = own
+        tokens.append(try client.registerDirect(names.channel) { box.look($0) })
+        tokens.append(try client.registerDirect(names.signal) { box.look($0) })
         client.onAttach { _ in
-            box.state.withLock { $0.needsScan = true }
+            box.state.withLock { news in
+                news.needsScan = true
+                news.isNewBus = true
+            }
             wake.ring()
         }
     }
@@ -114,9 +136,18 @@ public final class ChannelReader {
         var changes: [PresenceChange] = []
         noteEnded(&changes)
         if now >= nextScan, news.state.withLock({ $0.needsScan }) {
-            nextScan = now + Self.scanInterval
+            let began = Clock.system.boot()
             scan(&changes, now: now)
+            // Many names take long to list: then the rings have their time in between.
+            let took = Clock.system.boot() - began
+            nextScan = now + took + min(max(Self.scanInterval, 4 * took), Self.scanIntervalMax)
             noteEnded(&changes)
+        }
+        if news.state.withLock({ news in
+            defer { news.isNewBus = false }
+            return news.isNewBus
+        }) {
+            graceFrom = now
         }
         if now >= nextBeatCheck {
             // Whoever was stopped itself must not take everybody else for silent.
@@ -126,6 +157,12 @@ public final class ChannelReader {
             checkBeats(&changes, now: now)
         }
         return changes
+    }
+
+    /// The caller's own fingerprint, which is passed over; nil if it has none.
+    public var own: UInt32? {
+        get { news.state.withLock { $0.own } }
+        set { news.state.withLock { $0.own = newValue } }
     }
 
     /// Makes the next `update` list the peers, whatever it has heard of them.
@@ -176,7 +213,9 @@ public final class ChannelReader {
             news.state.withLock { $0.needsScan = true }
             return
         }
+        let own = own
         var listed: Set<UInt32> = []
+        var failures = 0
         for info in found {
             guard let fingerprint = names.fingerprint(ofEpochName: info.name), fingerprint != own,
                 info.state != 0
@@ -186,9 +225,33 @@ public final class ChannelReader {
                 if link.instance.epoch != info.state { replace(link, &changes) }
                 continue
             }
-            if finished[fingerprint] != info.state { open(fingerprint, info, &changes) }
+            // It had ended and is back: it was asleep while the bus was started again.
+            let isBack = info.connection != 0 && info.cause == .post
+            if finished[fingerprint] == info.state, !isBack { continue }
+            if let past = refusals[fingerprint], past.epoch == info.state, now < past.until {
+                continue
+            }
+            guard failures < Self.failuresMax else {
+                news.state.withLock { $0.needsScan = true }
+                continue
+            }
+            if open(fingerprint, info, &changes) { continue }
+            failures += 1
+            refuse(fingerprint, info.state, now: now)
         }
         finished = finished.filter { listed.contains($0.key) }
+        refusals = refusals.filter { listed.contains($0.key) }
+    }
+
+    /// A peer's name without what makes a peer: all of it may come in a moment, or never.
+    ///
+    /// Whoever writes one such name may write thousands, and each try asks the broker twice.
+    private func refuse(_ fingerprint: UInt32, _ epoch: UInt64, now: UInt64) {
+        var pause = Self.scanInterval
+        if let past = refusals[fingerprint], past.epoch == epoch {
+            pause = min(past.pause * 2, Self.refusalMax)
+        }
+        refusals[fingerprint] = Refusal(epoch: epoch, until: now + pause, pause: pause)
     }
 
     /// A later run has the names of one that was never seen to end: that one has ended, and the
@@ -201,10 +264,13 @@ public final class ChannelReader {
         changes.append(change(.died, link))
     }
 
-    private func open(_ fingerprint: UInt32, _ info: NameInfo, _ changes: inout [PresenceChange]) {
+    /// False if this is no peer, or none yet.
+    private func open(_ fingerprint: UInt32, _ info: NameInfo, _ changes: inout [PresenceChange])
+        -> Bool
+    {
         guard links.count < Limits.peersMax else {
             isFull = true
-            return
+            return true
         }
         let box = news
         guard
@@ -219,13 +285,14 @@ public final class ChannelReader {
                     box.wake.ring()
                 }
             )
-        else { return }
+        else { return false }
         guard instances.insert(link.instance).inserted else {
-            impostors += 1
-            finished[fingerprint] = info.state
+            // Or it is that very peer, whose names were taken while the bus was started again.
+            if refusals[fingerprint]?.epoch != info.state { impostors += 1 }
             link.close()
-            return
+            return false
         }
+        finished[fingerprint] = nil
         links[fingerprint] = link
         // Gone already, before the registration: no event will come.
         let ending = link.ending()
@@ -234,6 +301,7 @@ public final class ChannelReader {
             if let ending { news.ended[fingerprint] = ending }
         }
         changes.append(change(.appeared, link))
+        return true
     }
 
     private func noteEnded(_ changes: inout [PresenceChange]) {

@@ -118,12 +118,16 @@ final class ChannelReceiver: Sendable {
                 wake.wait(nanoseconds: ChannelReader.beatInterval)
                 continue
             }
+            reader.own = state.withLock { $0.own }
             for change in reader.update(now: Clock.system.boot()) { tell(change, reader) }
+            var isDone = true
             for (fingerprint, link) in reader.links {
                 read(link)
+                guard hasRoom else { break }
+                if !link.isReadToEnd { isDone = false }
                 if reader.hasEnded(fingerprint), link.isReadToEnd { reader.forget(fingerprint) }
             }
-            let next = reader.nextUpdate
+            let next = isDone ? reader.nextUpdate : 0
             let after = Clock.system.boot()
             wake.wait(nanoseconds: next > after ? next - after : 1)
         }
@@ -155,6 +159,7 @@ final class ChannelReceiver: Sendable {
     }
 
     private func read(_ link: PeerLink) {
+        link.beginTurn()
         while hasRoom, link.hasNews, let found = link.next() {
             guard case .transfer(_, let json) = found else { continue }
             let messages = decode(json, from: link)

@@ -14,6 +14,13 @@ public final class PeerLink {
         case transfer(TransferDescriptor, json: [UInt8])
         /// A transfer that is there but cannot be read, and why.
         case damaged(TransferDescriptor, reason: String)
+
+        /// What the sender says of it.
+        public var descriptor: TransferDescriptor {
+            switch self {
+            case .transfer(let descriptor, _), .damaged(let descriptor, _): descriptor
+            }
+        }
     }
 
     /// Which run of which program, as it says itself.
@@ -31,8 +38,10 @@ public final class PeerLink {
 
     /// The next transfer is there, but not its bytes: the bus has not said yet where they lie.
     private var isUnreadable = false
-    /// The transfer for whose sake the bus was asked where the bytes lie.
-    private var asked: UInt64 = 0
+    /// The bus was asked where the bytes lie and could not tell.
+    private var hasAsked = false
+    /// What may still be read in this turn.
+    private var allowance = (transfers: 0, bytes: 0)
 
     private let client: NotifyClient
     private let unpacker: Unpacker
@@ -108,7 +117,7 @@ public final class PeerLink {
 
     /// What the bus could not tell before may be asked again.
     func mayAskAgain() {
-        asked = 0
+        hasAsked = false
     }
 
     /// Its names belong to a later run: nothing of it can be read any more.
@@ -126,13 +135,19 @@ public final class PeerLink {
         lastNumber = 0
     }
 
-    /// Reads the next whole transfer after `lastNumber`; nil if there is none, or if it cannot be
-    /// read yet.
+    /// Begins a turn: in each the peer is read as far as a ring goes, and no further, so that one
+    /// that writes as fast as it is read stops nobody else.
+    public func beginTurn() {
+        allowance = (Limits.transfersMax, Limits.transferBytesMax)
+    }
+
+    /// Reads the next whole transfer after `lastNumber`; nil if there is none, if it cannot be read
+    /// yet, or if enough was read in this turn.
     ///
     /// After a restart of the bus the registers of both sides come back one by one, the head before
     /// the bytes: such a transfer is waited for, since nobody writes it again.
     public func next() -> Found? {
-        while true {
+        while allowance.transfers > 0, allowance.bytes > 0 {
             guard let head = try? client.state(headToken), let tail = try? client.state(tailToken),
                 head > lastNumber
             else { return nil }
@@ -150,31 +165,37 @@ public final class PeerLink {
             }
             isUnreadable = false
             lastNumber = number
+            allowance.transfers -= 1
             // Not there: overwritten a moment ago, or not written again after a restart of the bus.
             // Its messages come again.
             guard let (descriptor, packed) = found else { continue }
             // Overwritten while it was copied: what `tail` says now starts the next round.
             if let now = try? client.state(tailToken), now > number { continue }
+            allowance.bytes -= descriptor.size
             return unpack(descriptor, packed)
         }
+        return nil
     }
 
     /// Throws where the pools cannot be read now; nil where the transfer is not in them.
     private func copy(_ number: UInt64) throws(NotifyStatus) -> (TransferDescriptor, [UInt8])? {
+        let attach = client.attachNumber
         let slot = Int(number % UInt64(Limits.transfersMax)) * TransferDescriptor.registers
         let count = TransferDescriptor.registers
-        let words = try read(tableToken, at: slot, count: count, for: number)
+        let words = try read(tableToken, at: slot, count: count)
         guard let descriptor = TransferDescriptor(words: words, ring: Limits.ringRegisters),
             descriptor.number == number, descriptor.epoch == instance.epoch
         else { return nil }
         let untilEnd = min(descriptor.chunks, Limits.ringRegisters - descriptor.offset)
-        let ring = try read(poolToken, at: descriptor.offset, count: untilEnd, for: number)
-        let rest = try read(poolToken, at: 0, count: descriptor.chunks - untilEnd, for: number)
+        let ring = try read(poolToken, at: descriptor.offset, count: untilEnd)
+        let rest = try read(poolToken, at: 0, count: descriptor.chunks - untilEnd)
+        // The table of one life of the bus does not describe the bytes of the next.
+        guard client.attachNumber == attach else { throw .serverNotFound }
         return (descriptor, Registers.unpack(ring + rest, count: descriptor.compressedSize))
     }
 
-    private func read(_ token: NotifyToken, at start: Int, count: Int, for number: UInt64)
-        throws(NotifyStatus) -> [UInt64]
+    private func read(_ token: NotifyToken, at start: Int, count: Int) throws(NotifyStatus)
+        -> [UInt64]
     {
         var words: [UInt64] = []
         do throws(NotifyStatus) {
@@ -182,8 +203,8 @@ public final class PeerLink {
         } catch {
             // After a restart of the bus this reader may have been back before the pool was. Asking
             // is a call, so it is not done each time that somebody looks.
-            guard error == .invalidRequest, asked != number else { throw error }
-            asked = number
+            guard error == .invalidRequest, !hasAsked else { throw error }
+            hasAsked = true
             for token in [poolToken, tableToken] { _ = try client.information(token) }
             try client.readPool(token, at: start, count: count, into: &words)
         }

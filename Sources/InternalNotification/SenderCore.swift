@@ -119,7 +119,7 @@ final class SenderCore: Sendable {
     func run(_ attached: @escaping @Sendable (NotifyClient, UInt32) -> Void) {
         if config.fault == nil, var session = connect() {
             attached(session.client, session.fingerprint)
-            while turn(&session) {}
+            while turn(&session, attached) {}
             session.client.close()
         }
         state.withLock { $0.isFinished = true }
@@ -127,8 +127,9 @@ final class SenderCore: Sendable {
     }
 
     private func connect() -> SenderSession? {
-        while !isOver {
+        while !isTimeOver {
             if let client = try? NotifyClient(path: config.busPath, attachTimeout: 0) {
+                client.onAttach { [self] _ in ring() }
                 if let session = try? establish(client) { return session }
                 client.close()
             }
@@ -139,9 +140,6 @@ final class SenderCore: Sendable {
     }
 
     private func establish(_ client: NotifyClient) throws(NotifyStatus) -> SenderSession {
-        client.onAttach { [self] _ in
-            update { $0.mustReestablish = true }
-        }
         var session = try SenderSession(
             client: client,
             channel: channel,
@@ -149,57 +147,68 @@ final class SenderCore: Sendable {
             epoch: epoch,
             boot: clock.boot()
         )
-        let collector = try client.registerDirect(channel.collector) { [self] event in
-            update { state in
-                state.collectorSession = event.cause == .post ? event.state : 0
-                state.collectorOwner = event.connection
+        do throws(NotifyStatus) {
+            session.collectorToken = try client.registerDirect(channel.collector) { [self] event in
+                update { $0.noteCollector(event) }
             }
+            try session.askForCollector(self)
+        } catch {
+            session.end()
+            throw error
         }
-        session.collectorToken = collector
-        let info = try client.information(collector)
-        state.withLock { state in
-            state.collectorSession = info.connection == 0 ? 0 : info.state
-            state.collectorOwner = info.connection
-            state.client = client
-        }
+        state.withLock { $0.client = client }
         return session
     }
 
     /// One round; false when it is time to end.
-    private func turn(_ session: inout SenderSession) -> Bool {
-        let isWhole = reestablishIfNeeded(&session)
+    private func turn(
+        _ session: inout SenderSession,
+        _ attached: (NotifyClient, UInt32) -> Void
+    ) -> Bool {
+        if !session.isWhole, reestablish(&session) {
+            attached(session.client, session.fingerprint)
+        }
         session.ping(clock: clock, jitter: .random(in: 0...Limits.pingInterval / 5))
         session.followCollector(self)
         // Behind a hole nobody would read it.
+        let isWhole = session.isWhole
         var pause = isWhole ? session.send(self, now: clock.boot()) : Limits.unacknowledgedPause
         finishWaiters()
         if pause == 0 { return true }
-        if isOver { return false }
+        if isTimeOver || isDone(session) { return false }
         let untilPing = max(1, Int64(bitPattern: session.nextPing &- clock.boot()))
         pause = min(pause ?? .max, UInt64(untilPing))
         rest(min(pause ?? .max, nextDeadline()))
         return true
     }
 
-    /// False where the ring has a hole and the bus does not answer.
-    private func reestablishIfNeeded(_ session: inout SenderSession) -> Bool {
-        let isNeeded = state.withLock { state in
-            defer { state.mustReestablish = false }
-            return state.mustReestablish
+    /// The ring anew; under other names, and then true, where these are somebody else's by now.
+    private func reestablish(_ session: inout SenderSession) -> Bool {
+        do throws(NotifyStatus) {
+            try session.reestablish(self)
+            return false
+        } catch {
+            guard error == .notAuthorized, let other = try? establish(session.client) else {
+                return false
+            }
+            session.end()
+            session = other
+            return true
         }
-        guard isNeeded, (try? session.reestablish(self)) == nil else { return true }
-        state.withLock { $0.mustReestablish = true }
-        return false
     }
 
-    /// Stopped, and either everything is in the ring or the time is over.
-    private var isOver: Bool {
+    /// Stopped, and no time is left or nothing to do.
+    private var isTimeOver: Bool {
         let now = clock.boot()
         return state.withLock { state in
-            state.isStopping
-                && (now >= state.stopDeadline || (state.isAttached && !state.outbox.hasUnsent)
-                    || state.outbox.isAllStored)
+            state.isStopping && (now >= state.stopDeadline || state.outbox.isAllStored)
         }
+    }
+
+    /// Stopped, and everything is in the ring.
+    private func isDone(_ session: SenderSession) -> Bool {
+        let isSent = state.withLock { $0.isStopping && $0.isAttached && !$0.outbox.hasUnsent }
+        return isSent && session.isWhole
     }
 
     private func nextDeadline() -> UInt64 {

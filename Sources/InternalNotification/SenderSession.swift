@@ -31,6 +31,10 @@ struct SenderSession {
     var collectorToken: NotifyToken = -1
     private var acknowledgements: [NotifyToken] = []
     private var takenToken: NotifyToken?
+    /// The life of the bus in which the ring was begun.
+    private var attachNumber: UInt64
+    /// The bus did not take a frame.
+    private var hasHole = false
 
     private struct Tokens {
         var claims: [NotifyToken]
@@ -58,6 +62,7 @@ struct SenderSession {
         self.channel = channel
         self.epoch = epoch
         packer = try Packer()
+        attachNumber = client.attachNumber
         let channelToken = try client.registerCheck(channel.channel)
         let signal = try client.registerCheck(channel.signal)
         var attempt = 1
@@ -106,11 +111,17 @@ struct SenderSession {
         ] + slots.enumerated().map { register(names.identity($0), $1) }
     }
 
-    /// After the bus came back, or did not take a frame: the ring is empty, or has a hole, so it
-    /// starts anew.
+    /// False after the bus came back, or did not take a frame: the ring is empty, or has a hole.
+    var isWhole: Bool { !hasHole && attachNumber == client.attachNumber }
+
+    /// Starts the ring anew.
     ///
-    /// - Throws: where the bus does not answer; then it is to be done again.
+    /// - Throws: `notAuthorized` where the names are somebody else's since the bus came back;
+    ///   others where it does not answer, and then this is to be done again.
     mutating func reestablish(_ core: SenderCore) throws(NotifyStatus) {
+        let number = client.attachNumber
+        core.state.withLock { $0.outbox.rewind() }
+        guard !tokens.claims.contains(where: client.isRefused) else { throw .notAuthorized }
         ledger.reset()
         nextPing = 0
         var batch = NotifyBatch()
@@ -118,16 +129,26 @@ struct SenderSession {
         batch.set(tokens.head, ledger.head)
         try client.write(batch)
         told = ledger.tail
-        core.state.withLock { $0.outbox.rewind() }
         attach(to: 0, core)
-        core.update { $0.collectorSession = 0 }
+        try askForCollector(core)
+        hasHole = false
+        attachNumber = number
+    }
+
+    /// Asks the bus who collects, if anybody.
+    func askForCollector(_ core: SenderCore) throws(NotifyStatus) {
+        let news = core.state.withLock { $0.collectorNews }
         let info = try client.information(collectorToken)
-        if info.connection != 0 {
-            core.update { state in
-                state.collectorSession = info.state
-                state.collectorOwner = info.connection
-            }
+        core.state.withLock { state in
+            // Unless the collector has said something newer meanwhile.
+            if state.collectorNews == news { state.noteCollector(info) }
         }
+    }
+
+    /// Lets all names go, for another session of this program.
+    func end() {
+        let registered = tokens.claims + [tokens.channel, tokens.signal, collectorToken]
+        for token in registered + acknowledgements { try? client.cancel(token) }
     }
 
     /// Pings if it is time; the result is when the next one is due.
@@ -240,7 +261,7 @@ struct SenderSession {
             epoch: epoch
         )
         guard write(descriptor, Registers.pack(packed)) else {
-            core.state.withLock { $0.mustReestablish = true }
+            hasHole = true
             return Limits.unacknowledgedPause
         }
         core.state.withLock { $0.outbox.markSent(sequences) }

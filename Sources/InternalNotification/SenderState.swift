@@ -13,13 +13,14 @@ struct SenderState {
     var collectorSession: UInt64 = 0
     /// The connection that owns the collector register: nobody else's acknowledgements count.
     var collectorOwner: UInt64 = 0
+    /// How often the collector was heard of.
+    var collectorNews: UInt64 = 0
     /// Which connection has acknowledged; 0 before its first word.
     var collectorConnection: UInt64 = 0
     /// The collector's word on a peer that it has just met: how far it has stored, and who says so.
     var resume: (stored: UInt64, connection: UInt64)?
     /// Somebody waits for "stored".
     var waiters: [Waiter] = []
-    var mustReestablish = false
     /// The bus, once it was found.
     var client: NotifyClient?
     var hasCollector = false
@@ -36,6 +37,19 @@ struct SenderState {
 
     /// True while the bus is there.
     var isAttached: Bool { client?.isAttached ?? false }
+
+    /// What the bus says of the collector's register when it is asked.
+    mutating func noteCollector(_ info: NameInfo) {
+        collectorSession = info.connection == 0 ? 0 : info.state
+        collectorOwner = info.connection
+    }
+
+    /// What it says when something happens to it.
+    mutating func noteCollector(_ event: NotifyEvent) {
+        collectorNews += 1
+        collectorSession = event.cause == .post ? event.state : 0
+        collectorOwner = event.connection
+    }
 
     /// Queues a message; whoever waits for those that had to go for it will be told.
     mutating func append(_ message: [UInt8]) {

@@ -35,6 +35,8 @@ struct Entry: Sendable {
     var wanted: Registration
     var delivery: Delivery
     var info = NameInfo()
+    /// A broker that came back would not register it again.
+    var isRefused = false
     /// True for a `self.` name, of which the broker knows nothing.
     var isSelf = false
     /// Of a `self.` name: posts at the last check, nil before the first.

@@ -38,12 +38,16 @@ extension NotifyClient {
     public func information(_ token: NotifyToken) throws(NotifyStatus) -> NameInfo {
         guard isValid(token) else { throw .invalidToken }
         try mayAsk()
+        let attach = attachNumber
         var batch = NotifyBatch()
         batch.append(.inspect(token: UInt32(bitPattern: token)))
         let result = RequestResult.read(try request(batch))?.first
         guard result?.status == .ok else { throw result?.status ?? .failed }
         guard let info = result?.info else { throw .failed }
-        state.withLock { $0.entries[token]?.info = info }
+        // What an earlier broker has said is nothing to find a pool by.
+        state.withLock { state in
+            if state.attaches == attach { state.entries[token]?.info = info }
+        }
         return info
     }
 

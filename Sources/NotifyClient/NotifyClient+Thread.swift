@@ -51,7 +51,7 @@ extension NotifyClient {
         let call = state.withLock { state in
             state.isStalled = false
             if serial == 0 { state.quietErrors += 1 }
-            return state.calls[serial]
+            return state.calls.removeValue(forKey: serial)
         }
         guard let call else { return }
         call.answer.withLock { $0 = frame }
@@ -207,11 +207,15 @@ extension NotifyClient {
     }
 
     private func restore(_ token: NotifyToken, _ result: RequestResult) {
-        guard result.status == .ok, let info = result.info else { return }
+        guard result.status == .ok, let info = result.info else {
+            state.withLock { $0.entries[token]?.isRefused = true }
+            return
+        }
         let hasEdge = info.posts > 0 || table.seenPosts(token) == TokenTable.unseen
         table.setSeen(token, hasEdge ? TokenTable.unseen : info.posts)
         let (attach, delivers) = state.withLock { state in
             state.entries[token]?.info = info
+            state.entries[token]?.isRefused = false
             return (state.attaches, state.entries[token]?.delivery.delivers ?? false)
         }
         table.set(token, slot: MemoryViews.place(info), attach: attach)

@@ -89,6 +89,16 @@ public final class NotifyClient: Sendable {
         }
     }
 
+    /// How often this client has attached: another number than before means another life of the
+    /// bus, whose pools are empty.
+    public var attachNumber: UInt64 { isOurs ? state.withLock { $0.attaches } : 0 }
+
+    /// True if the broker, since it came back, has refused to register this token again: somebody
+    /// else has claimed the name meanwhile.
+    public func isRefused(_ token: NotifyToken) -> Bool {
+        isOurs && state.withLock { $0.entries[token]?.isRefused ?? false }
+    }
+
     /// False in a forked child of the process that made the client.
     @inline(__always)
     public var isOurs: Bool {
@@ -203,7 +213,10 @@ public final class NotifyClient: Sendable {
         defer { state.withLock { $0.calls[serial] = nil } }
         try send(batch, serial: serial, isQuiet: false, link, wait: Self.roomTimeout)
         guard call.done.wait(timeout: deadline) == .success else {
-            state.withLock { $0.isStalled = $0.link === link }
+            // Unless the answer has come in this very moment: then nothing is overdue.
+            state.withLock { state in
+                if state.calls[serial] != nil { state.isStalled = state.link === link }
+            }
             throw .serverNotFound
         }
         guard let answer = call.answer.withLock({ $0 }) else { throw .serverNotFound }

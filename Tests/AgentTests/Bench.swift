@@ -13,7 +13,7 @@ import TestKit
 final class Bench {
     let folder: TemporaryFolder
     let path: String
-    let broker: BrokerThread
+    private(set) var broker: BrokerThread
     let spool = SpoolThread()
     /// The collector's end of the bus.
     let client: NotifyClient
@@ -54,6 +54,17 @@ final class Bench {
             _ = collector.turn()
             return isSo()
         }
+    }
+
+    /// Another broker in the place of the first.
+    ///
+    /// - Parameter early: is given its socket before anybody else finds it.
+    func restartBus(_ early: (String) throws -> Void) throws {
+        broker.stop()
+        let hidden = folder.file("early.sock")
+        broker = try BrokerThread(path: hidden)
+        try early(hidden)
+        try Files.rename(hidden, to: path)
     }
 
     /// Stops collecting, in order.

@@ -13,8 +13,14 @@ struct RawPeer {
     let tokens: [NotifyToken]
     let epoch: UInt64
 
-    init(_ bench: Bench, _ identifier: String, fingerprint: UInt32, epoch: UInt64 = 7) throws {
-        client = try NotifyClient(path: bench.path)
+    init(
+        _ bench: Bench,
+        _ identifier: String,
+        fingerprint: UInt32,
+        epoch: UInt64 = 7,
+        path: String? = nil
+    ) throws {
+        client = try NotifyClient(path: path ?? bench.path)
         names = ChannelNames("c").peer(fingerprint)
         self.epoch = epoch
         let identity = Identity(identifier: identifier, apikey: "").registers

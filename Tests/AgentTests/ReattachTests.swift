@@ -1,4 +1,3 @@
-import InternalNotification
 import LinuxIO
 import NotifyProtocol
 import Spool
@@ -8,6 +7,7 @@ import TestKit
 import Testing
 
 @testable import Agent
+@testable import InternalNotification
 @testable import NotifyClient
 
 /// After a restart of the bus registers come back one by one, on both sides: what the collector
@@ -116,5 +116,136 @@ import Testing
         #expect(hasStored(bench, 2))
         bench.finish()
         #expect(try bench.books("p").first?.missing == 2)
+    }
+
+    private final class Offset: Sendable {
+        let boot = Mutex<UInt64>(0)
+    }
+
+    @Test("whoever is not back yet after a restart of the bus is not taken for silent")
+    func notBackYet() throws {
+        let offset = Offset()
+        let clock = Clock(
+            wall: Clock.system.wall,
+            boot: { Clock.system.boot() + offset.boot.withLock { $0 } }
+        )
+        let bench = try Bench(clock: clock)
+        // It finds the bus at a place of its own, so that it comes back when this test says so.
+        let place = bench.folder.file("peer.sock")
+        try Files.rename(bench.path, to: place)
+        let peer = try RawPeer(bench, "p", fingerprint: 1, path: place)
+        try Files.rename(place, to: bench.path)
+        #expect(bench.turn { bench.collector.figures.alive == 2 })
+        // Long after the agent began.
+        offset.boot.withLock { $0 += 4 * ChannelReader.beatInterval }
+        _ = bench.collector.turn()
+        for _ in 0..<40 {
+            offset.boot.withLock { $0 += ChannelReader.beatInterval }
+            try peer.setBeat(clock.boot())
+            _ = bench.collector.turn()
+        }
+        #expect(bench.collector.figures.alive == 2)
+        try bench.restartBus { _ in }
+        #expect(eventually { bench.client.isAttached && bench.client.attachNumber == 2 })
+        for _ in 0..<4 {
+            offset.boot.withLock { $0 += ChannelReader.beatInterval }
+            _ = bench.collector.turn()
+        }
+        #expect(bench.collector.figures.alive == 2)
+        try Files.rename(bench.path, to: place)
+        #expect(eventually { peer.client.attachNumber == 2 && peer.client.isAttached })
+        try Files.rename(place, to: bench.path)
+        try peer.setBeat(clock.boot())
+        _ = bench.collector.turn()
+        #expect(bench.collector.figures.alive == 2)
+        bench.finish()
+        #expect(try bench.count(kind: "intel.presence") == 1)
+    }
+
+    @Test("a sender whose names somebody else has after a restart of the bus goes on under others")
+    func takenNames() throws {
+        let bench = try Bench()
+        let center = bench.center("twin")
+        let messenger = center.messenger
+        messenger.send([INMessage(kind: "k", payload: 1)])
+        #expect(bench.turn { messenger.statistics.stored == 1 })
+        var other: RawPeer?
+        try bench.restartBus { path in
+            let fingerprint = ChannelNames.fingerprint(of: "twin", attempt: 1)
+            other = try RawPeer(bench, "twin", fingerprint: fingerprint, epoch: 9, path: path)
+        }
+        messenger.send([INMessage(kind: "k", payload: 2)])
+        #expect(bench.turn { messenger.statistics.stored == 2 })
+        other?.client.close()
+        center.stop()
+        bench.finish()
+        #expect(try stored(bench) == ["1", "2"])
+    }
+
+    @Test("a collector whose names somebody else has after a restart takes them when they are free")
+    func takenCollector() throws {
+        let bench = try Bench()
+        let center = bench.center("p")
+        let messenger = center.messenger
+        messenger.send([INMessage(kind: "k", payload: 1)])
+        #expect(bench.turn { messenger.statistics.stored == 1 })
+        let names = ChannelNames("c").peer(ChannelNames.fingerprint(of: "p", attempt: 1))
+        let collector = ChannelNames.fingerprint(of: BusSource.identifier, attempt: 1)
+        let epoch = try #require(try bench.client.list(prefix: names.epoch).first?.state)
+        var thief: NotifyClient?
+        try bench.restartBus { path in
+            thief = try NotifyClient(path: path)
+            _ = try thief?.claim("c.collector")
+            _ = try thief?.claim(names.stored(by: collector, of: epoch))
+        }
+        messenger.send([INMessage(kind: "k", payload: 2)])
+        #expect(bench.turn { bench.client.isAttached && bench.client.attachNumber == 2 })
+        for _ in 0..<3 { _ = bench.collector.turn() }
+        #expect(messenger.statistics.stored == 1)
+        thief?.close()
+        #expect(bench.turn { messenger.statistics.stored == 2 })
+        center.stop()
+        bench.finish()
+        #expect(try stored(bench) == ["1", "2"])
+    }
+
+    @Test("a name without a peer behind it is no peer, until it is one")
+    func lateIdentity() throws {
+        let bench = try Bench()
+        let names = ChannelNames("c").peer(1)
+        let early = try NotifyClient(path: bench.path)
+        let token = try early.claim(names.epoch, ClaimOptions(state: 7))
+        for _ in 0..<5 {
+            try early.post("c")
+            _ = bench.collector.turn()
+        }
+        #expect(bench.collector.peerCount == 0)
+        try early.cancel(token)
+        let peer = try RawPeer(bench, "p", fingerprint: 1)
+        let isMet = bench.turn {
+            try? peer.client.post("c")
+            return bench.collector.figures.alive == 2
+        }
+        #expect(isMet)
+        bench.finish()
+    }
+
+    @Test("of one peer no more is unpacked in a turn than a large message may be")
+    func allowance() throws {
+        let bench = try Bench()
+        let peer = try RawPeer(bench, "p", fingerprint: 1)
+        #expect(bench.turn { bench.collector.figures.alive == 2 })
+        let collector = ChannelNames.fingerprint(of: BusSource.identifier, attempt: 1)
+        let taken = try peer.client.registerCheck(peer.names.taken(by: collector, of: peer.epoch))
+        // Behind a gap, so that nothing of it fills a batch.
+        let blank = String(repeating: " ", count: 4 << 20)
+        for number: UInt64 in 1...8 {
+            let text = "[" + blank + message(9...9).dropFirst()
+            try peer.write(text, first: 9, last: 9, sent: 9, number: number)
+        }
+        _ = bench.collector.turn()
+        #expect(eventually { (try? peer.client.state(taken)) == 4 })
+        #expect(bench.turn { (try? peer.client.state(taken)) == 8 })
+        bench.finish()
     }
 }

@@ -67,6 +67,34 @@ import Testing
         station.killBus()
     }
 
+    @Test(
+        "a sender that sleeps while the bus is started again is taken for dead, and lives once more"
+    )
+    func sleepingThroughRestart() throws {
+        let station = try Station()
+        try station.startBus()
+        try station.startAgent(["--bus-mode", "external"])
+        let all = SampleLines.make(2000, seed: 4)
+        let sender = try Feeder(station, "sleeper", all, isSlow: true)
+        func count() throws -> String {
+            try station.run(["query", "--kind", "line", "--count"]).output
+        }
+        try sender.feed(500)
+        #expect(try eventually { try count() == "500\n" })
+        sender.signal(19)
+        station.killBus()
+        try station.startBus()
+        #expect(try eventually(30) { try station.run(["peers", "--all"]).output.contains("died") })
+        sender.signal(18)
+        try sender.feed(.max)
+        let outcome = sender.finish()
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(try payloads(station, "sleeper") == all.map(SampleLines.payload))
+        #expect(try station.run(["losses"]).status == 0)
+        #expect(station.signalAgent(15) == 0)
+        station.killBus()
+    }
+
     @Test("peers that ended while the agent was busy are read to the end before it stops")
     func endedPeers() throws {
         let station = try Station()
