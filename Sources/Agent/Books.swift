@@ -28,6 +28,9 @@ struct Books {
 
     private(set) var peers: [PeerInstance: PeerState] = [:]
     private var changed: Set<PeerInstance> = []
+    /// Whose numbers were taken and have not left for the disk, and whose are on the way there.
+    private var taken: Set<PeerInstance> = []
+    private var leaving: Set<PeerInstance> = []
     private var find: (PeerInstance) -> PeerState?
     /// Of all instances that only the spool knows.
     private var others: Totals
@@ -69,12 +72,29 @@ struct Books {
         return body(&peers[instance, default: PeerState(instance: instance)])
     }
 
+    /// Numbers of this instance are being taken.
+    mutating func note(taken instance: PeerInstance) {
+        taken.insert(instance)
+    }
+
+    /// Everything that has left is on the disk.
+    mutating func settle() {
+        leaving.removeAll()
+    }
+
+    /// True if all that is accounted for of an instance is on the disk.
+    func isSettled(_ instance: PeerInstance) -> Bool {
+        !taken.contains(instance) && !leaving.contains(instance)
+    }
+
     /// True if something waits for a commit.
     var hasChanges: Bool { !changed.isEmpty }
 
     /// The changed states, as they are now.
     mutating func takeChanges() -> [PeerState] {
         defer { changed.removeAll() }
+        leaving.formUnion(taken)
+        taken.removeAll()
         return changed.compactMap { peers[$0] }
     }
 

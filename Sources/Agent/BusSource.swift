@@ -24,20 +24,20 @@ struct BusSource {
     private let session: UInt64
     private let mustRepeat: Flag
     private var peers: [UInt32: Acknowledged] = [:]
-    /// Since the bus came back it was not seen yet that all names are this agent's again.
-    private var mustReclaim = false
-    private var hasToldRobbed = false
-    /// Peers that could not be met, told once each.
-    private var blocked: Set<UInt32> = []
-    /// They are tried again from then on, CLOCK_BOOTTIME ns.
-    private var nextMeeting: UInt64 = 0
+    /// Some names may be somebody else's: they are claimed again until they are this agent's.
+    private var mustClaim = false
+    /// Not before that, CLOCK_BOOTTIME ns.
+    private var nextClaims: UInt64 = 0
+    private var isRobbed = false
     /// The peer for which the last turn had no room.
     private var turnedAway: UInt32?
 
     private struct Acknowledged {
         let instance: PeerInstance
-        /// Nil where it has ended and somebody else has its names: there is nobody to tell.
+        /// Nil while somebody else has the names: it is read, and cannot be told.
         var tokens: (taken: NotifyToken, stored: NotifyToken)?
+        /// That was told on standard error.
+        var isBlocked = false
         var taken: UInt64 = 0
         var stored: UInt64
         /// Up to here its transfers were read without a gap that it could still fill.
@@ -79,85 +79,85 @@ struct BusSource {
     var peerCount: Int { peers.count }
 
     /// Meets peers that are new: tells each how far it is stored.
-    ///
-    /// While the bus is away this fails, and is tried again with the next look.
     private mutating func meetNewcomers(_ books: inout Books, now: UInt64) {
-        let isTime = now >= nextMeeting
-        if isTime {
-            nextMeeting = now + ChannelReader.beatInterval
-            if mustReclaim { reclaim() }
-        }
         for (fingerprint, link) in reader.links where peers[fingerprint] == nil {
-            if !isTime, blocked.contains(fingerprint) { continue }
-            meet(fingerprint, link.instance, stored: books.accountedUpTo(link.instance))
+            // What it is told must be on the disk, and this run of it may have been met before.
+            guard books.isSettled(link.instance) else { continue }
+            let stored = books.accountedUpTo(link.instance)
+            peers[fingerprint] = Acknowledged(
+                instance: link.instance,
+                stored: stored,
+                reach: stored
+            )
+            claim(fingerprint)
+        }
+        guard mustClaim, now >= nextClaims else { return }
+        nextClaims = now + ChannelReader.beatInterval
+        mustClaim = false
+        if client.isRefused(collectorToken) { claimCollector() }
+        for (fingerprint, peer) in peers {
+            let tokens = peer.tokens.map { [$0.taken, $0.stored] } ?? []
+            if tokens.isEmpty || tokens.contains(where: client.isRefused) { claim(fingerprint) }
         }
     }
 
-    /// Names that somebody else has claimed while the bus was started again are claimed as soon as
-    /// they are free: the collector's here, those of acknowledgements when the peer is met again.
-    private mutating func reclaim() {
-        mustReclaim = client.isRefused(collectorToken)
-        if mustReclaim, let token = try? client.claim(reader.names.collector, Self.claim(session)) {
+    /// Claims the names of a peer's acknowledgements and says how far it is.
+    ///
+    /// Where this fails, somebody else having them or the bus being away, it is done again.
+    private mutating func claim(_ fingerprint: UInt32) {
+        guard var peer = peers[fingerprint] else { return }
+        if let old = peer.tokens {
+            for token in [old.taken, old.stored] { try? client.cancel(token) }
+        }
+        peer.tokens = nil
+        let names = reader.names.peer(fingerprint)
+        let epoch = peer.instance.epoch
+        do throws(NotifyStatus) {
+            let tokens = try client.claimAll([
+                (names.taken(by: collector, of: epoch), ClaimOptions(state: peer.taken), 0),
+                (names.stored(by: collector, of: epoch), ClaimOptions(state: peer.stored), 0),
+            ])
+            peer.tokens = (tokens[0], tokens[1])
+            peer.isBlocked = false
+            var batch = NotifyBatch()
+            batch.setAndPost(tokens[1], peer.stored)
+            batch.setAndPost(tokens[0], peer.taken)
+            write(batch)
+        } catch {
+            mustClaim = true
+            if error == .notAuthorized, !peer.isBlocked {
+                peer.isBlocked = true
+                StandardError.line(
+                    "intel: meet peer '\(peer.instance)': somebody else has claimed the names of "
+                        + "its acknowledgements, it is read and cannot be told so"
+                )
+            }
+        }
+        peers[fingerprint] = peer
+    }
+
+    /// Somebody else has become the collector while the bus was started again.
+    private mutating func claimCollector() {
+        do throws(NotifyStatus) {
+            let token = try client.claim(reader.names.collector, Self.claim(session))
             try? client.cancel(collectorToken)
             collectorToken = token
-            mustReclaim = false
+            isRobbed = false
             mustRepeat.isSet.store(true, ordering: .sequentiallyConsistent)
-        } else if mustReclaim, !hasToldRobbed {
+        } catch {
+            mustClaim = true
+            guard error == .notAuthorized, !isRobbed else { return }
+            isRobbed = true
             StandardError.line(
                 "intel: collect: somebody else has claimed '\(reader.names.collector)' while the "
                     + "bus was started again, senders wait until it is free"
             )
-        }
-        hasToldRobbed = mustReclaim
-        for (fingerprint, peer) in peers {
-            guard let tokens = peer.tokens,
-                client.isRefused(tokens.taken) || client.isRefused(tokens.stored)
-            else { continue }
-            for token in [tokens.taken, tokens.stored] { try? client.cancel(token) }
-            peers[fingerprint] = nil
         }
     }
 
     /// How the collector's name is held: it is 0 as soon as this agent has gone.
     private static func claim(_ session: UInt64) -> ClaimOptions {
         ClaimOptions(state: session, will: 0, linger: 0)
-    }
-
-    private mutating func meet(_ fingerprint: UInt32, _ instance: PeerInstance, stored: UInt64) {
-        let names = reader.names.peer(fingerprint)
-        let tokens: [NotifyToken]
-        do throws(NotifyStatus) {
-            tokens = try client.claimAll([
-                (names.taken(by: collector, of: instance.epoch), ClaimOptions(), 0),
-                (names.stored(by: collector, of: instance.epoch), ClaimOptions(state: stored), 0),
-            ])
-        } catch {
-            if error == .notAuthorized, blocked.insert(fingerprint).inserted {
-                StandardError.line(
-                    "intel: meet peer '\(instance)': somebody else has claimed the names of its "
-                        + "acknowledgements, it waits with what it has"
-                )
-            }
-            if error == .notAuthorized, reader.hasEnded(fingerprint) {
-                peers[fingerprint] = Acknowledged(
-                    instance: instance,
-                    tokens: nil,
-                    stored: stored,
-                    reach: stored
-                )
-            }
-            return
-        }
-        blocked.remove(fingerprint)
-        peers[fingerprint] = Acknowledged(
-            instance: instance,
-            tokens: (tokens[0], tokens[1]),
-            stored: stored,
-            reach: stored
-        )
-        var batch = NotifyBatch()
-        batch.setAndPost(tokens[1], stored)
-        write(batch)
     }
 
     /// Hands what is new in all rings to the pipeline while it has room, and acknowledges what was
@@ -183,7 +183,7 @@ struct BusSource {
                 break
             }
             read(link, fingerprint, into: &pipeline, &batch, received, now)
-            if !link.isReadToEnd { isDone = false }
+            if link.hasMore { isDone = false }
             flushIfLarge(&batch)
         }
         write(batch)
@@ -237,7 +237,6 @@ struct BusSource {
     /// - Returns: the highest number that it said to have given out.
     mutating func forget(_ fingerprint: UInt32) -> UInt64 {
         defer { reader.forget(fingerprint) }
-        blocked.remove(fingerprint)
         guard let peer = peers.removeValue(forKey: fingerprint) else { return 0 }
         if let tokens = peer.tokens {
             for token in [tokens.taken, tokens.stored] { try? client.cancel(token) }
@@ -278,7 +277,7 @@ struct BusSource {
         guard client.isAttached,
             mustRepeat.isSet.exchange(false, ordering: .sequentiallyConsistent)
         else { return }
-        mustReclaim = true
+        mustClaim = true
         var batch = NotifyBatch()
         batch.setAndPost(collectorToken, session)
         for peer in peers.values {

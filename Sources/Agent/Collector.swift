@@ -170,7 +170,9 @@ struct Collector {
             inFlight -= 1
             source.acknowledge(consignment.acknowledgements)
         }
-        if inFlight == 0 { letGo() }
+        guard inFlight == 0 else { return }
+        pipeline.books.settle()
+        letGo()
     }
 
     /// Peers that ended long ago make room; a quarter at a time, so that it is rarely done.

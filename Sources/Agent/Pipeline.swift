@@ -32,6 +32,7 @@ struct Pipeline {
         _ now: UInt64
     ) {
         batcher.begin(now: now)
+        books.note(taken: instance)
         if descriptor.isUrgent { batcher.isUrgent = true }
         let index = batcher.records.index(of: instance)
         var drops = 0
@@ -78,6 +79,7 @@ struct Pipeline {
         _ now: UInt64
     ) {
         batcher.begin(now: now)
+        books.note(taken: instance)
         malformed += 1
         drop(descriptor.sequences, reason, instance, time: received)
     }

@@ -81,6 +81,9 @@ public final class ChannelReader {
     /// Lingering names that were read to their end: epochs by fingerprint.
     private var finished: [UInt32: UInt64] = [:]
     private var refusals: [UInt32: Refusal] = [:]
+    /// The name that was tried last: the next listing goes on behind it.
+    private var lastTried: UInt32 = 0
+    private var nextRetry = UInt64.max
     private var nextScan: UInt64 = 0
     private var nextBeatCheck: UInt64 = 0
     private var lastCheck: UInt64 = 0
@@ -135,7 +138,7 @@ public final class ChannelReader {
     public func update(now: UInt64) -> [PresenceChange] {
         var changes: [PresenceChange] = []
         noteEnded(&changes)
-        if now >= nextScan, news.state.withLock({ $0.needsScan }) {
+        if now >= nextScan, now >= nextRetry || news.state.withLock({ $0.needsScan }) {
             let began = Clock.system.boot()
             scan(&changes, now: now)
             // Many names take long to list: then the rings have their time in between.
@@ -173,7 +176,8 @@ public final class ChannelReader {
 
     /// When `update` should be called next even if nothing rings, CLOCK_BOOTTIME ns.
     public var nextUpdate: UInt64 {
-        news.state.withLock { $0.needsScan } ? min(nextScan, nextBeatCheck) : nextBeatCheck
+        let wanted = news.state.withLock { $0.needsScan } ? nextScan : max(nextRetry, nextScan)
+        return min(wanted, nextBeatCheck)
     }
 
     /// True if this peer's connection has ended: read what is left, then `forget` it.
@@ -214,8 +218,10 @@ public final class ChannelReader {
             return
         }
         let own = own
+        // Other names of this very program, since its first were taken.
+        if let own, links[own] != nil { forget(own) }
         var listed: Set<UInt32> = []
-        var failures = 0
+        var unknown: [(fingerprint: UInt32, info: NameInfo)] = []
         for info in found {
             guard let fingerprint = names.fingerprint(ofEpochName: info.name), fingerprint != own,
                 info.state != 0
@@ -231,16 +237,32 @@ public final class ChannelReader {
             if let past = refusals[fingerprint], past.epoch == info.state, now < past.until {
                 continue
             }
+            unknown.append((fingerprint, info))
+        }
+        finished = finished.filter { listed.contains($0.key) }
+        refusals = refusals.filter { listed.contains($0.key) }
+        meet(unknown, &changes, now: now)
+        nextRetry = refusals.values.reduce(.max) { min($0, $1.until) }
+    }
+
+    /// Opens who may be a peer, from behind the one that was tried last.
+    private func meet(
+        _ unknown: [(fingerprint: UInt32, info: NameInfo)],
+        _ changes: inout [PresenceChange],
+        now: UInt64
+    ) {
+        let start = unknown.firstIndex { $0.fingerprint > lastTried } ?? 0
+        var failures = 0
+        for (fingerprint, info) in unknown[start...] + unknown[..<start] {
             guard failures < Self.failuresMax else {
                 news.state.withLock { $0.needsScan = true }
-                continue
+                return
             }
+            lastTried = fingerprint
             if open(fingerprint, info, &changes) { continue }
             failures += 1
             refuse(fingerprint, info.state, now: now)
         }
-        finished = finished.filter { listed.contains($0.key) }
-        refusals = refusals.filter { listed.contains($0.key) }
     }
 
     /// A peer's name without what makes a peer: all of it may come in a moment, or never.
@@ -313,6 +335,7 @@ public final class ChannelReader {
             guard let link = links[fingerprint] else { continue }
             ended.insert(fingerprint)
             lost.remove(fingerprint)
+            link.mayAskAgain()
             changes.append(change(cause == .left ? .left : .died, link))
         }
     }
@@ -322,8 +345,8 @@ public final class ChannelReader {
             graceFrom = now
             return
         }
+        for link in links.values { link.mayAskAgain() }
         for (fingerprint, link) in links where !ended.contains(fingerprint) {
-            link.mayAskAgain()
             let heard = max(link.beat, graceFrom)
             let isSilent = now > heard && now - heard > Limits.lostAfter
             if isSilent, lost.insert(fingerprint).inserted {

@@ -124,7 +124,7 @@ final class ChannelReceiver: Sendable {
             for (fingerprint, link) in reader.links {
                 read(link)
                 guard hasRoom else { break }
-                if !link.isReadToEnd { isDone = false }
+                if link.hasMore { isDone = false }
                 if reader.hasEnded(fingerprint), link.isReadToEnd { reader.forget(fingerprint) }
             }
             let next = isDone ? reader.nextUpdate : 0

@@ -36,7 +36,7 @@ public final class PeerLink {
     /// Number of the last transfer that was read (or passed over).
     public var lastNumber: UInt64 = 0
 
-    /// The next transfer is there, but not its bytes: the bus has not said yet where they lie.
+    /// The next transfer is there, but there is no pool that could hold its bytes.
     private var isUnreadable = false
     /// The bus was asked where the bytes lie and could not tell.
     private var hasAsked = false
@@ -115,6 +115,9 @@ public final class PeerLink {
     /// True if there is nothing in the ring that could be read now.
     public var isReadToEnd: Bool { !hasNews || isUnreadable }
 
+    /// True if this turn has left something for the next.
+    public var hasMore: Bool { (allowance.transfers <= 0 || allowance.bytes <= 0) && hasNews }
+
     /// What the bus could not tell before may be asked again.
     func mayAskAgain() {
         hasAsked = false
@@ -160,7 +163,7 @@ public final class PeerLink {
             do throws(NotifyStatus) {
                 found = try copy(number)
             } catch {
-                isUnreadable = true
+                isUnreadable = error == .invalidRequest
                 return nil
             }
             isUnreadable = false

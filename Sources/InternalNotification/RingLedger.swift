@@ -55,7 +55,10 @@ struct RingLedger {
     }
 
     /// Forgets all transfers but goes on counting: the ring's bytes are gone.
-    mutating func reset() {
+    ///
+    /// - Parameter number: of another ring that this one is to go on from.
+    mutating func reset(after number: UInt64 = 0) {
+        head = max(head, number)
         items.removeAll()
         used = 0
         next = 0

@@ -139,13 +139,16 @@ final class SenderCore: Sendable {
         return nil
     }
 
-    private func establish(_ client: NotifyClient) throws(NotifyStatus) -> SenderSession {
+    private func establish(_ client: NotifyClient, attempts: Int = Limits.peersMax)
+        throws(NotifyStatus) -> SenderSession
+    {
         var session = try SenderSession(
             client: client,
             channel: channel,
             identity: Identity(identifier: config.identifier, apikey: config.apikey),
             epoch: epoch,
-            boot: clock.boot()
+            boot: clock.boot(),
+            attempts: attempts
         )
         do throws(NotifyStatus) {
             session.collectorToken = try client.registerDirect(channel.collector) { [self] event in
@@ -188,9 +191,11 @@ final class SenderCore: Sendable {
             try session.reestablish(self)
             return false
         } catch {
-            guard error == .notAuthorized, let other = try? establish(session.client) else {
-                return false
-            }
+            // Where all are refused it is tried again with the next ping.
+            guard error == .notAuthorized, clock.boot() >= session.nextTry else { return false }
+            session.nextTry = clock.boot() + Limits.pingInterval
+            guard var other = try? establish(session.client, attempts: 16) else { return false }
+            other.follow(session)
             session.end()
             session = other
             return true

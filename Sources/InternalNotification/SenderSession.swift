@@ -33,6 +33,8 @@ struct SenderSession {
     private var takenToken: NotifyToken?
     /// The life of the bus in which the ring was begun.
     private var attachNumber: UInt64
+    /// When other names may be looked for, CLOCK_BOOTTIME ns.
+    var nextTry: UInt64 = 0
     /// The bus did not take a frame.
     private var hasHole = false
 
@@ -56,7 +58,8 @@ struct SenderSession {
         channel: ChannelNames,
         identity: Identity,
         epoch: UInt64,
-        boot: UInt64
+        boot: UInt64,
+        attempts: Int = Limits.peersMax
     ) throws(NotifyStatus) {
         self.client = client
         self.channel = channel
@@ -79,7 +82,10 @@ struct SenderSession {
                 return
             } catch {
                 // Claimed by another live (or lingering) instance: the next number, within reason.
-                guard error == .notAuthorized, attempt < Limits.peersMax else { throw error }
+                guard error == .notAuthorized, attempt < attempts else {
+                    for token in [channelToken, signal] { try? client.cancel(token) }
+                    throw error
+                }
                 attempt += 1
             }
         }
@@ -121,7 +127,7 @@ struct SenderSession {
     mutating func reestablish(_ core: SenderCore) throws(NotifyStatus) {
         let number = client.attachNumber
         core.state.withLock { $0.outbox.rewind() }
-        guard !tokens.claims.contains(where: client.isRefused) else { throw .notAuthorized }
+        guard !registered.contains(where: client.isRefused) else { throw .notAuthorized }
         ledger.reset()
         nextPing = 0
         var batch = NotifyBatch()
@@ -145,10 +151,19 @@ struct SenderSession {
         }
     }
 
+    private var registered: [NotifyToken] {
+        tokens.claims + [tokens.channel, tokens.signal, collectorToken]
+    }
+
     /// Lets all names go, for another session of this program.
     func end() {
-        let registered = tokens.claims + [tokens.channel, tokens.signal, collectorToken]
         for token in registered + acknowledgements { try? client.cancel(token) }
+    }
+
+    /// Goes on from the ring of another session: whoever reads both takes no number for old.
+    mutating func follow(_ other: borrowing SenderSession) {
+        ledger.reset(after: other.ledger.head)
+        hasHole = true
     }
 
     /// Pings if it is time; the result is when the next one is due.

@@ -89,15 +89,20 @@ public enum Descriptor {
     }
 
     /// Sleeps until `readable` can be read or one of `writable` be written, or the time is over.
-    public static func wait(readable: Int32, writable: [Int32] = [], milliseconds: Int32) {
+    @discardableResult
+    public static func wait(readable: Int32, writable: [Int32] = [], milliseconds: Int32) -> Bool {
         wait(readable: [readable], writable: writable, milliseconds: milliseconds)
     }
 
     /// Sleeps until one of several descriptors is ready, `milliseconds` at the most (-1: for ever).
-    public static func wait(readable: [Int32], writable: [Int32] = [], milliseconds: Int32) {
+    ///
+    /// - Returns: false if none is.
+    @discardableResult
+    public static func wait(readable: [Int32], writable: [Int32] = [], milliseconds: Int32) -> Bool
+    {
         var entries = readable.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         for raw in writable { entries.append(pollfd(fd: raw, events: Int16(POLLOUT), revents: 0)) }
-        _ = poll(&entries, nfds_t(entries.count), milliseconds)
+        return poll(&entries, nfds_t(entries.count), milliseconds) > 0
     }
 
     /// Fills `buffer` from `offset` bytes into the file; false if that ends before, or fails.

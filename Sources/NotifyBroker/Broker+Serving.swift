@@ -19,11 +19,15 @@ extension Broker {
     }
 
     /// Serves one connection of those that have more to say than a turn allows.
-    mutating func serveNext(_ round: UInt64) {
-        guard let number = turns.next(), let client = sockets[number] else { return }
+    ///
+    /// - Returns: true if that is long work.
+    mutating func serveNext(_ round: UInt64) -> Bool {
+        guard let number = turns.next(), let client = sockets[number] else { return false }
         client.isInLine = false
+        client.credit -= 1
         if client.outgoing.isEmpty { takeTurn(number, client, round) }
         if sockets[number] === client { watch(number, client) }
+        return client.credit < 0
     }
 
     private mutating func lineUp(_ number: UInt64, _ client: Client) {

@@ -149,9 +149,10 @@ struct Broker: ~Copyable {
             lastKind = (lastKind + 1) % 3
             switch lastKind {
             case 0 where !turns.isEmpty && now >= pace.nextLongWork:
-                serveNext(round)
+                let isLong = serveNext(round)
                 flush()
-                return pace.noteLongWork(from: now, to: clock.boot())
+                if isLong { pace.noteLongWork(from: now, to: clock.boot()) }
+                return
             case 1 where state.isEnding && now >= pace.nextLongWork:
                 state.endSome(now: now)
                 flush()

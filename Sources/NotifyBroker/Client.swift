@@ -17,6 +17,10 @@ final class Client {
     var hasEnded = false
     /// It waits for its next turn.
     var isInLine = false
+    /// Turns in line that are not long work yet: whoever has just come registers what it needs.
+    ///
+    /// After a restart thousands do, and none may wait so long that it gives up and begins again.
+    var credit: Int32 = 16
     /// It waits for its events.
     var isInOutbox = false
     /// Frames that one call receives: fewer from whoever sends large ones.

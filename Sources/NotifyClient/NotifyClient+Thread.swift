@@ -114,7 +114,7 @@ extension NotifyClient {
     private func reattach() -> Link? {
         var pause: UInt64 = 20_000_000
         while !state.withLock({ $0.isClosed }) {
-            if let link = attach() { return link }
+            if let link = attach(patience: Self.patience) { return link }
             wake.wait(nanoseconds: pause)
             pause = min(pause * 2, 250_000_000)
         }
@@ -124,12 +124,19 @@ extension NotifyClient {
     /// Connects, maps the memory, and registers every token again.
     ///
     /// On the client's thread, or before it runs.
-    func attach() -> Link? {
+    ///
+    /// - Parameter patience: how long to wait for each answer, ns.
+    func attach(patience: UInt64) -> Link? {
         let path = path
         guard BusPlace.fault(of: path) == nil, let socket = try? PacketSocket.connect(to: path)
         else { return nil }
         let link = Link(socket)
-        guard greet(link), restore(link) else { return nil }
+        guard greet(link, patience) else { return nil }
+        guard restore(link, patience) else {
+            // What was restored lies in the memory of a broker that is none of ours by now.
+            detach()
+            return nil
+        }
         let isClosed = state.withLock { state in
             guard !state.isClosed else { return true }
             state.link = link
@@ -139,14 +146,14 @@ extension NotifyClient {
         return isClosed ? nil : link
     }
 
-    private func greet(_ link: Link) -> Bool {
+    private func greet(_ link: Link, _ patience: UInt64) -> Bool {
         var hello = ByteWriter()
         Frames.Header(.hello, count: 0, serial: 0).append(to: &hello)
         hello.u32(Frames.magic)
         hello.u32(Frames.version)
         Frames.seal(&hello)
         guard (try? link.socket.send(hello.bytes)) != nil,
-            let (frame, descriptors) = receive(link), let memory = descriptors.first
+            let (frame, descriptors) = receive(link, patience), let memory = descriptors.first
         else { return false }
         defer { for descriptor in descriptors { Descriptor.close(descriptor) } }
         return frame.withUnsafeBytes { bytes in
@@ -171,9 +178,14 @@ extension NotifyClient {
         }
     }
 
-    /// The next frame, waiting 1 s at the most.
-    private func receive(_ link: Link) -> (frame: [UInt8], descriptors: [Int32])? {
-        Descriptor.wait(readable: link.socket.descriptor, milliseconds: 1000)
+    /// The next frame; nil after a while, when the connection ends, and when this client is closed.
+    private func receive(_ link: Link, _ patience: UInt64)
+        -> (frame: [UInt8], descriptors: [Int32])?
+    {
+        let deadline = Clock.system.boot() + patience
+        while !Descriptor.wait(readable: link.socket.descriptor, milliseconds: 100) {
+            if Clock.system.boot() >= deadline || state.withLock({ $0.isClosed }) { return nil }
+        }
         var buffer = [UInt8](repeating: 0, count: Frames.bytesMax)
         guard let packet = try? link.socket.receive(into: &buffer), packet.count > 0,
             !packet.isTruncated
@@ -181,7 +193,7 @@ extension NotifyClient {
         return (Array(buffer[..<packet.count]), packet.descriptors)
     }
 
-    private func restore(_ link: Link) -> Bool {
+    private func restore(_ link: Link, _ patience: UInt64) -> Bool {
         let entries = state.withLock { state in
             state.entries.filter { !$0.value.isSelf }.sorted { $0.key < $1.key }
         }
@@ -198,12 +210,12 @@ extension NotifyClient {
                 part.append(token)
                 rest = rest.dropFirst()
             }
-            guard let results = exchange(batch, link), results.count == part.count else {
+            guard let results = exchange(batch, link, patience), results.count == part.count else {
                 return false
             }
             for (token, result) in zip(part, results) { restore(token, result) }
         }
-        return resuspend(entries, link)
+        return resuspend(entries, link, patience)
     }
 
     private func restore(_ token: NotifyToken, _ result: RequestResult) {
@@ -235,22 +247,28 @@ extension NotifyClient {
         )
     }
 
-    private func resuspend(_ entries: [(key: NotifyToken, value: Entry)], _ link: Link) -> Bool {
+    private func resuspend(
+        _ entries: [(key: NotifyToken, value: Entry)],
+        _ link: Link,
+        _ patience: UInt64
+    ) -> Bool {
         var batch = NotifyBatch()
         for (token, entry) in entries where entry.suspensions > 0 {
             batch.append(.suspend(token: UInt32(bitPattern: token)))
         }
-        return batch.count == 0 || exchange(batch, link) != nil
+        return batch.count == 0 || exchange(batch, link, patience) != nil
     }
 
     /// A request on the client's own thread: events that come in between are delivered.
-    private func exchange(_ batch: NotifyBatch, _ link: Link) -> [RequestResult]? {
+    private func exchange(_ batch: NotifyBatch, _ link: Link, _ patience: UInt64)
+        -> [RequestResult]?
+    {
         var frame = ByteWriter()
         Frames.Header(.request, count: batch.count, serial: .max).append(to: &frame)
         frame.raw(batch.writer.bytes)
         Frames.seal(&frame)
         guard (try? link.socket.send(frame.bytes)) != nil else { return nil }
-        while let (answer, descriptors) = receive(link) {
+        while let (answer, descriptors) = receive(link, patience) {
             view.adopt(answer, descriptors)
             for descriptor in descriptors { Descriptor.close(descriptor) }
             if let results = RequestResult.read(answer, serial: .max) { return results }

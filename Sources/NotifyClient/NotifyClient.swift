@@ -21,6 +21,9 @@ internal import Synchronization
 public final class NotifyClient: Sendable {
     /// How long a call waits for its answer, ns.
     public static let answerTimeout = 1_000_000_000
+    /// How long the thread waits for each answer of a broker that has come back, ns: thousands may
+    /// be back at the same time, and whoever begins again has them wait longer.
+    static let patience: UInt64 = 60_000_000_000
     /// How long a quiet batch waits for room in the socket, ms.
     static let roomTimeout: Int32 = 1000
 
@@ -163,7 +166,7 @@ public final class NotifyClient: Sendable {
             if beginning.isDone { return state.withLock { $0.link } }
             let before = Clock.system.boot()
             guard before >= beginning.notBefore else { return nil }
-            guard let link = attach() else {
+            guard let link = attach(patience: UInt64(Self.answerTimeout)) else {
                 let after = Clock.system.boot()
                 if after - before > 500_000_000 { beginning.notBefore = after + 1_000_000_000 }
                 return nil

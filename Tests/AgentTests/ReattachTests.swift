@@ -248,4 +248,89 @@ import Testing
         #expect(bench.turn { (try? peer.client.state(taken)) == 8 })
         bench.finish()
     }
+
+    @Test("a sender whose ring is full when its acknowledgements come back goes on")
+    func takenAcknowledgements() throws {
+        let bench = try Bench()
+        let center = bench.center("p")
+        let messenger = center.messenger
+        messenger.send([INMessage(kind: "k", payload: 1)])
+        #expect(bench.turn { messenger.statistics.stored == 1 })
+        let names = ChannelNames("c").peer(ChannelNames.fingerprint(of: "p", attempt: 1))
+        let collector = ChannelNames.fingerprint(of: BusSource.identifier, attempt: 1)
+        let epoch = try #require(try bench.client.list(prefix: names.epoch).first?.state)
+        var thief: NotifyClient?
+        try bench.restartBus { path in
+            thief = try NotifyClient(path: path)
+            _ = try thief?.claim(names.taken(by: collector, of: epoch))
+        }
+        // More than a ring, as it does not pack.
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<2000 {
+            let text = (0..<8).map { _ in String(random.next(), radix: 16) }.joined()
+            messenger.send([INMessage(kind: "k", payload: .string(text))])
+        }
+        #expect(bench.turn { ((try? bench.count(kind: "k")) ?? 0) > 100 })
+        thief?.close()
+        #expect(bench.turn { messenger.statistics.stored == 2001 })
+        center.stop()
+        bench.finish()
+        #expect(try bench.count(kind: "k") == 2001)
+    }
+
+    @Test("a run that is met a second time is told what is on the disk, not what is on the way")
+    func metAgain() throws {
+        let books = Books()
+        var pipeline = Pipeline(books: books)
+        let peer = PeerInstance(identifier: "p", epoch: 1)
+        let descriptor = TransferDescriptor(
+            number: 1,
+            offset: 0,
+            chunks: 1,
+            size: 1,
+            compressedSize: 1,
+            crc: 0,
+            isUrgent: false,
+            isOldest: true,
+            sequences: 1...2,
+            sent: 2,
+            epoch: 1
+        )
+        #expect(pipeline.books.isSettled(peer))
+        pipeline.accept(Array(message(1...2).utf8), descriptor, from: peer, 1, 1)
+        #expect(pipeline.books.accountedUpTo(peer) == 2 && !pipeline.books.isSettled(peer))
+        _ = pipeline.books.takeChanges()
+        #expect(!pipeline.books.isSettled(peer))
+        pipeline.books.settle()
+        #expect(pipeline.books.isSettled(peer))
+    }
+
+    @Test("thousands of names that are no peers, and change, keep no peer from being met")
+    func manyFalseNames() throws {
+        let bench = try Bench()
+        let client = try NotifyClient(path: bench.path)
+        var tokens: [NotifyToken] = []
+        for first in stride(from: UInt32(1), through: 600, by: 100) {
+            tokens += try client.claimAll(
+                (first..<first + 100).map {
+                    (ChannelNames("c").peer($0).epoch, ClaimOptions(state: 7), 0)
+                }
+            )
+        }
+        let peer = try RawPeer(bench, "p", fingerprint: .max)
+        var state: UInt64 = 7
+        let isMet = bench.turn {
+            state += 1
+            for part in stride(from: 0, to: tokens.count, by: 100) {
+                var batch = NotifyBatch()
+                for token in tokens[part..<part + 100] { batch.set(token, state) }
+                try? client.write(batch, quiet: false)
+            }
+            try? client.post("c")
+            return bench.collector.figures.alive == 2
+        }
+        #expect(isMet)
+        peer.client.close()
+        bench.finish()
+    }
 }

@@ -77,4 +77,35 @@ import Testing
         )
         #expect((full - empty) / count < 64 << 10)
     }
+
+    @Test("clients with the SDK's claims come back after a restart, each with all of its own")
+    func restart() throws {
+        Environment.raiseDescriptorLimit()
+        let bus = try Bus()
+        let count = Environment["INTEL_ROUNDS"].flatMap { Int($0) } ?? 500
+        var all: [(client: NotifyClient, tokens: [NotifyToken])] = []
+        for index in 0..<count {
+            let client = try bus.client()
+            var claims: [(name: String, options: ClaimOptions, pool: Int)] = (0..<21).map {
+                ("com.example.\(index).\($0)", ClaimOptions(state: 7, will: 7, linger: 30), 0)
+            }
+            claims.append(("com.example.\(index).ring", ClaimOptions(linger: 30), 4096))
+            claims.append(("com.example.\(index).table", ClaimOptions(linger: 30), 512))
+            var tokens = try client.claimAll(claims)
+            for name in ["com.example", "com.example.msg", "com.example.collector"] {
+                tokens.append(try client.registerDirect(name) { _ in })
+            }
+            all.append((client, tokens))
+        }
+        bus.station.killBus()
+        #expect(eventually { !all.contains { $0.client.isAttached } })
+        let began = Clock.system.boot()
+        try bus.station.startBus()
+        #expect(eventually(60) { !all.contains { !$0.client.isAttached } }, "not all are back")
+        let took = Double(Clock.system.boot() - began) / 1e6
+        let again = all.count { $0.client.attachNumber != 2 }
+        tell("\(count) clients of 26 names back after \(took) ms, \(again) of them not at once")
+        let refused = all.count { $0.tokens.contains(where: $0.client.isRefused) }
+        #expect(refused == 0, "\(refused) clients have lost a name")
+    }
 }
