@@ -13,14 +13,7 @@ extension ZstdCompressor {
         appendingTo output: inout [UInt8]
     ) throws(CompressionError) {
         let room = Self.bound(input.count) + (cuts.count + 1) * 32
-        let start = output.count
-        output.append(contentsOf: repeatElement(0, count: room))
-        let code = output.withUnsafeMutableBytes {
-            packBlocks(input, cuts, UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
-        }
-        let isError = ZSTD_isError(code) != 0
-        output.removeLast(output.count - start - (isError ? 0 : code))
-        if isError { throw .damaged(String(cString: ZSTD_getErrorName(code))) }
+        try Self.append(room, to: &output) { packBlocks(input, cuts, $0) }
     }
 
     private func packBlocks(

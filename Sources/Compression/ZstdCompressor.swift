@@ -43,14 +43,24 @@ public struct ZstdCompressor: ~Copyable {
         _ input: UnsafeRawBufferPointer,
         appendingTo output: inout [UInt8]
     ) throws(CompressionError) {
-        let start = output.count
-        output.append(contentsOf: repeatElement(0, count: Self.bound(input.count)))
-        let code = output.withUnsafeMutableBytes {
-            pack(input, UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
+        try Self.append(Self.bound(input.count), to: &output) { pack(input, $0) }
+    }
+
+    /// Appends what `body` makes in room that nobody has filled before.
+    ///
+    /// - Parameter body: returns how many bytes it has made, or an error of zstd.
+    static func append(
+        _ room: Int,
+        to output: inout [UInt8],
+        _ body: (UnsafeMutableRawBufferPointer) -> Int
+    ) throws(CompressionError) {
+        var code = 0
+        let made = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            code = body(UnsafeMutableRawBufferPointer(buffer))
+            count = ZSTD_isError(code) != 0 ? 0 : code
         }
-        let isError = ZSTD_isError(code) != 0
-        output.removeLast(output.count - start - (isError ? 0 : code))
-        if isError { throw .damaged(String(cString: ZSTD_getErrorName(code))) }
+        if ZSTD_isError(code) != 0 { throw .damaged(String(cString: ZSTD_getErrorName(code))) }
+        if output.isEmpty { output = made } else { output += made }
     }
 
     private func pack(

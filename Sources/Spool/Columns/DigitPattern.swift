@@ -58,7 +58,8 @@ enum DigitPattern {
         var places = starts
         var run = 0
         for id in builder.ids.elements {
-            for column in table.columnsOf[Int(id)] {
+            for index in table.starts[Int(id)]..<table.starts[Int(id) + 1] {
+                let column = table.columnOf[index]
                 let place = places[column]
                 places[column] = place + 1
                 (numbers.base + place).initialize(to: builder.numbers.base[run])
@@ -103,7 +104,10 @@ struct PatternTable {
     /// Numbers that fewer texts than this have go to the column of the rest.
     static let usesMin = 4
 
-    private(set) var columnsOf: [[Int]] = []
+    /// The column of each number, one template after another.
+    private(set) var columnOf: [Int] = []
+    /// Where each template's numbers begin in it, and where the last one's end.
+    private(set) var starts = [0]
     private(set) var counts: [Int] = []
     var columns: Int { counts.count }
 
@@ -118,8 +122,6 @@ struct PatternTable {
         }
         var rest = -1
         for (index, found) in keys.enumerated() {
-            var row: [Int] = []
-            row.reserveCapacity(found.count)
             for key in found {
                 guard var context = contexts[key] else { continue }
                 if context.column < 0 {
@@ -136,9 +138,9 @@ struct PatternTable {
                     contexts[key] = context
                 }
                 counts[context.column] += Int(uses[index])
-                row.append(context.column)
+                columnOf.append(context.column)
             }
-            columnsOf.append(row)
+            starts.append(columnOf.count)
         }
     }
 

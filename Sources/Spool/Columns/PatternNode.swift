@@ -62,7 +62,8 @@ struct PatternNode {
         let columns = try readNumbers(arena, table)
         let programs = try arena.allocate(PatternValues.Program.self, templateCount)
         for (index, piece) in pieces.enumerated() {
-            let program = try PatternValues.Program(piece, table.columnsOf[index], arena)
+            let columns = table.columnOf[table.starts[index]..<table.starts[index + 1]]
+            let program = try PatternValues.Program(piece, columns, arena)
             (programs + index).initialize(to: program)
         }
         return PatternValues(programs: programs, ids: ids, columns: columns, count: table.columns)

@@ -25,8 +25,8 @@ struct PatternValues: BitwiseCopyable {
         /// Bytes of all literals.
         var length: Int
 
-        init(_ template: Piece, _ columnsOf: [Int], _ arena: Arena) throws(DamagedBatch) {
-            runs = columnsOf.count
+        init(_ template: Piece, _ columnOf: ArraySlice<Int>, _ arena: Arena) throws(DamagedBatch) {
+            runs = columnOf.count
             literals = try arena.allocate(Piece.self, runs)
             columns = try arena.allocate(Int.self, runs)
             length = template.count - runs
@@ -34,7 +34,7 @@ struct PatternValues: BitwiseCopyable {
             for index in 0..<template.count where template.start[index] == DigitPattern.marker {
                 let literal = Piece(start: template.start + start, count: index - start)
                 (literals + run).initialize(to: literal)
-                (columns + run).initialize(to: columnsOf[run])
+                (columns + run).initialize(to: columnOf[columnOf.startIndex + run])
                 start = index + 1
                 run += 1
             }

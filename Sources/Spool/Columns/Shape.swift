@@ -40,7 +40,11 @@ struct ColumnPaths {
     }
 
     private(set) var columns: [Column] = []
-    private var index: [[UInt8]: Int32] = [:]
+    /// Kind and path of each column as one text, its hash, and where the column stands by it; -1
+    /// for nothing.
+    private var keys: [[UInt8]] = []
+    private var hashes: [UInt64] = []
+    private var slots = [Int32](repeating: -1, count: 256)
     private var scratch: [UInt8] = []
     /// Open containers: bytes of `scratch` before it, and the number of the next item, or -1.
     private var open: [(length: Int, item: Int)] = []
@@ -65,21 +69,40 @@ struct ColumnPaths {
 
     private mutating func column(_ kind: UInt8) -> Int32 {
         scratch[0] = kind
-        if let known = index[scratch] { return known }
-        if columns.count >= Self.columnsMax { return rest(kind) }
-        let number = Int32(columns.count)
-        index[scratch] = number
-        columns.append(Column(path: Array(scratch[1...]), kind: kind))
+        // What has no room for a column of its own shares one whose path is empty.
+        return find(scratch, mayAdd: columns.count < Self.columnsMax) ?? find([kind], mayAdd: true)
+            ?? 0
+    }
+
+    private mutating func find(_ key: [UInt8], mayAdd: Bool) -> Int32? {
+        let hash = key.withUnsafeBufferPointer { bytes in
+            bytes.baseAddress.map { Piece(start: $0, count: bytes.count).hash } ?? 0
+        }
+        let mask = slots.count - 1
+        var at = Int(truncatingIfNeeded: hash) & mask
+        while slots[at] >= 0 {
+            let known = Int(slots[at])
+            if hashes[known] == hash, keys[known] == key { return slots[at] }
+            at = (at + 1) & mask
+        }
+        guard mayAdd else { return nil }
+        let number = Int32(truncatingIfNeeded: columns.count)
+        slots[at] = number
+        keys.append(key)
+        hashes.append(hash)
+        columns.append(Column(path: Array(key[1...]), kind: key[0]))
+        if columns.count * 2 > slots.count { grow() }
         return number
     }
 
-    /// The column of what has none of its own; its path is empty.
-    private mutating func rest(_ kind: UInt8) -> Int32 {
-        if let known = index[[kind]] { return known }
-        let number = Int32(columns.count)
-        index[[kind]] = number
-        columns.append(Column(path: [], kind: kind))
-        return number
+    private mutating func grow() {
+        slots = [Int32](repeating: -1, count: slots.count * 2)
+        let mask = slots.count - 1
+        for (number, hash) in hashes.enumerated() {
+            var at = Int(truncatingIfNeeded: hash) & mask
+            while slots[at] >= 0 { at = (at + 1) & mask }
+            slots[at] = Int32(truncatingIfNeeded: number)
+        }
     }
 
     /// Follows brackets, keys and commas.

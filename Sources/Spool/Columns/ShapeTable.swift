@@ -17,20 +17,23 @@ struct ShapeTable {
     private var slots = [UInt32](repeating: 0, count: 1024)
     private var literals: [Piece] = []
     private var kinds: [UInt8] = []
+    /// The shape of the record before, if it had one: the next is likely to have it too.
+    private var last: (shape: Int, literals: [Piece], kinds: [UInt8])?
 
     mutating func reset() {
         shapes.removeAll(keepingCapacity: true)
         shapeOf.removeAll(keepingCapacity: true)
         values.removeAll(keepingCapacity: true)
+        last = nil
         slots.withUnsafeMutableBufferPointer { $0.update(repeating: 0) }
     }
 
     /// Takes in the next record.
     mutating func append(_ payload: Piece) {
         let mark = values.count
-        if let last = shapeOf.last, last >= 0, matches(shapes[Int(last)], payload) {
-            shapeOf.append(last)
-            shapes[Int(last)].uses += 1
+        if let shape = last?.shape, matchesLast(payload) {
+            shapeOf.append(Int32(truncatingIfNeeded: shape))
+            shapes[shape].uses += 1
             return
         }
         values.removeLast(values.count - mark)
@@ -39,30 +42,33 @@ struct ShapeTable {
         guard split(payload) else {
             values.removeLast(values.count - mark)
             shapeOf.append(-1)
+            last = nil
             return
         }
         let shape = find()
+        last = (shape, shapes[shape].literals, shapes[shape].kinds)
         shapes[shape].uses += 1
         shapeOf.append(Int32(truncatingIfNeeded: shape))
     }
 
     /// Tries the shape of the record before: literals are compared, only values are scanned.
-    private mutating func matches(_ shape: Shape, _ payload: Piece) -> Bool {
+    private mutating func matchesLast(_ payload: Piece) -> Bool {
+        guard let (_, literals, kinds) = last, let tail = literals.last else { return false }
         let end = payload.start + payload.count
         var at = payload.start
-        for (literal, kind) in zip(shape.literals, shape.kinds) {
+        for index in kinds.indices {
+            let literal = literals[index]
             guard at + literal.count <= end,
                 Piece(start: at, count: literal.count).isEqual(literal)
             else { return false }
             at += literal.count
             let stop =
-                kind == Shape.string
+                kinds[index] == Shape.string
                 ? ValueScan.stringEnd(at, end) : ValueScan.bareEnd(at, end)
             guard let stop else { return false }
             values.append(Piece(start: at, count: stop - at))
             at = stop
         }
-        guard let tail = shape.literals.last else { return false }
         return Piece(start: at, count: end - at).isEqual(tail)
     }
 

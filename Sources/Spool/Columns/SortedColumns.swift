@@ -57,8 +57,14 @@ extension ShapeTable {
         _ out: inout SortedColumns
     ) {
         var ends = [Int](repeating: 0, count: out.paths.count)
+        // The columns of all shapes, one after another: a shape of its own would be counted
+        // references for each record.
+        var columnOf: [Int] = []
+        var starts = [0]
         for shape in out.shapes {
             for column in shape.columns { ends[Int(column)] += shape.uses }
+            columnOf += shape.columns.map { Int($0) }
+            starts.append(columnOf.count)
         }
         var total = 0
         for column in ends.indices {
@@ -78,9 +84,10 @@ extension ShapeTable {
                     continue
                 }
                 out.shapeOf.append(Int64(new))
-                for column in out.shapes[new].columns {
-                    room.initializeElement(at: places[Int(column)], to: values[value])
-                    places[Int(column)] += 1
+                for index in starts[new]..<starts[new + 1] {
+                    let column = columnOf[index]
+                    room.initializeElement(at: places[column], to: values[value])
+                    places[column] += 1
                     value += 1
                 }
             }

@@ -66,8 +66,8 @@ extension Compaction {
         _ portion: Range<Int>,
         to writer: inout SegmentWriter
     ) throws {
-        let records = Array(window.records[portion])
-        let (data, words) = try window.payloads.withUnsafeBytes { payloads in
+        let records = window.gather(portion, into: &gathered)
+        let (data, words) = try gathered.withUnsafeBytes { payloads in
             let data = try encoder.encode(records[...], payloads: payloads)
             let words = WordFilter(encoder, records, payloads)
             return (data, words.encode())
@@ -121,7 +121,7 @@ extension Compaction {
             window.payloads.withUnsafeBytes { source in
                 var start = 0
                 for (index, place) in portion.enumerated() {
-                    var record = window.records[place]
+                    var record = window[place]
                     let end = payloads.ends[index]
                     let written = UnsafeRawBufferPointer(rebasing: source[record.payload])
                     let read = UnsafeRawBufferPointer(rebasing: found[start..<end])

@@ -34,6 +34,8 @@ package struct Compaction: ~Copyable {
     var encoder: ColumnBatchEncoder
     let cold: ColumnBatchDecoder
     var hot: BatchDecoder
+    /// Payloads of the batch that is being packed.
+    var gathered: [UInt8] = []
     /// Hot batches that could not be read.
     private var unreadable: Set<Int64> = []
     /// Files in the folder that are nobody's: hot.db knows neither them nor what they are made of.

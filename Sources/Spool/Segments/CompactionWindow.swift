@@ -4,8 +4,8 @@ internal import Telemetry
 /// Records on their way from the hot tier into a segment, unpacked.
 ///
 /// Invariants:
-/// 1. After `sort` records and payloads lie by stream, order, instance, sequence and store number,
-///    so that whoever goes through a batch goes through memory from one end to the other.
+/// 1. After `sort` places go by stream, order, instance, sequence and store number. Records and
+///    payloads stay where they are; a batch's are brought together for whoever packs it.
 /// 2. A portion is of one stream, or of several whole ones that are small; portions follow each
 ///    other and cover all records.
 /// 3. `units` has every portion and every batch that is taken as it is once, by stream and order.
@@ -23,11 +23,11 @@ struct CompactionWindow {
         case copy(Copy)
     }
 
-    private(set) var records: [ColumnRecord] = []
+    private var records: [ColumnRecord] = []
     private(set) var payloads: [UInt8] = []
-    /// Places in `records`, in the order of the segment; empty once they lie so.
+    /// Where the records lie in `records`, in the order of the segment.
     private var sorted: [Int32] = []
-    /// Which of `records` make a batch.
+    /// Which places make a batch.
     private(set) var portions: [Range<Int>] = []
     private var copies: [Copy] = []
     /// The batches of the segment.
@@ -98,29 +98,24 @@ struct CompactionWindow {
             sorted.sort { Self.precedes(records[Int($0)], records[Int($1)]) }
         }
         cut()
-        move()
     }
 
-    private mutating func move() {
-        let total = records.reduce(0) { $0 + $1.payload.count }
-        var moved: [ColumnRecord] = []
-        moved.reserveCapacity(records.count)
-        payloads = [UInt8](unsafeUninitializedCapacity: total) { room, count in
-            payloads.withUnsafeBytes { source in
-                let target = UnsafeMutableRawBufferPointer(room)
-                for place in sorted {
-                    var record = records[Int(place)]
-                    let end = count + record.payload.count
-                    UnsafeMutableRawBufferPointer(rebasing: target[count..<end])
-                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[record.payload]))
-                    record.payload = count..<end
-                    moved.append(record)
-                    count = end
-                }
+    /// The record at a place of the segment; its payload is a range of `payloads`.
+    subscript(place: Int) -> ColumnRecord { records[Int(sorted[place])] }
+
+    /// Brings together what makes a batch: its records, whose payloads lie one after another in
+    /// `bytes` then.
+    func gather(_ portion: Range<Int>, into bytes: inout [UInt8]) -> [ColumnRecord] {
+        bytes.removeAll(keepingCapacity: true)
+        return payloads.withUnsafeBytes { source in
+            portion.map { place in
+                var record = self[place]
+                let start = bytes.count
+                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: source[record.payload]))
+                record.payload = start..<bytes.count
+                return record
             }
         }
-        records = moved
-        sorted = []
     }
 
     private static func precedes(_ left: ColumnRecord, _ right: ColumnRecord) -> Bool {

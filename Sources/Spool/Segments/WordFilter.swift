@@ -50,10 +50,11 @@ struct WordFilter {
         (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x5f || byte >= 0x80
     }
 
-    /// As `isTokenByte`, and the mark of digits in a pattern: what is beside it is no word.
-    @inline(__always)
-    private static func joins(_ byte: UInt8) -> Bool {
-        isTokenByte(byte) || byte == DigitPattern.marker
+    /// What each byte is: a letter, then in lower case; 1 for what tokens are made of besides, and
+    /// for the mark of digits in a pattern, as what is beside it is no word; 0 for all else.
+    private static let classes: [UInt8] = (0...UInt8.max).map { byte in
+        if (byte | 0x20) &- 0x61 < 26 { return byte | 0x20 }
+        return isTokenByte(byte) || byte == DigitPattern.marker ? 1 : 0
     }
 
     /// Takes in the words of a payload, as it is and with its escapes resolved.
@@ -101,25 +102,28 @@ struct WordFilter {
     }
 
     private mutating func addTokens(_ bytes: UnsafeRawBufferPointer) {
-        var hash = Self.seed
-        var length = 0
-        var isWord = true
-        for byte in bytes {
-            let lowered = byte | 0x20
-            if lowered &- 0x61 < 26 {
-                hash = (hash ^ UInt64(lowered)) &* Self.prime
-                length += 1
-            } else if Self.joins(byte) {
-                isWord = false
-                length += 1
-            } else if length > 0 {
-                if isWord, length >= Self.wordBytesMin { insert(hash) }
-                hash = Self.seed
-                length = 0
-                isWord = true
+        guard let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+        Self.classes.withUnsafeBufferPointer { classes in
+            var hash = Self.seed
+            var length = 0
+            var isWord = true
+            for index in 0..<bytes.count {
+                let kind = classes[Int(base[index])]
+                if kind > 1 {
+                    hash = (hash ^ UInt64(kind)) &* Self.prime
+                    length += 1
+                } else if kind == 1 {
+                    isWord = false
+                    length += 1
+                } else if length > 0 {
+                    if isWord, length >= Self.wordBytesMin { insert(hash) }
+                    hash = Self.seed
+                    length = 0
+                    isWord = true
+                }
             }
+            if isWord, length >= Self.wordBytesMin { insert(hash) }
         }
-        if isWord, length >= Self.wordBytesMin { insert(hash) }
     }
 
     private mutating func insert(_ hash: UInt64) {
