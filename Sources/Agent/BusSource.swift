@@ -187,7 +187,7 @@ struct BusSource {
             flushIfLarge(&batch)
         }
         write(batch)
-        return isDone
+        return isDone && pipeline.batcher.hasRoom
     }
 
     private mutating func read(

@@ -240,9 +240,10 @@ public final class ChannelReader {
             unknown.append((fingerprint, info))
         }
         finished = finished.filter { listed.contains($0.key) }
-        refusals = refusals.filter { listed.contains($0.key) }
+        refusals = refusals.filter { listed.contains($0.key) && links[$0.key] == nil }
         meet(unknown, &changes, now: now)
-        nextRetry = refusals.values.reduce(.max) { min($0, $1.until) }
+        // What is due by now was not to be tried, and is not waited for.
+        nextRetry = refusals.values.reduce(.max) { $1.until > now ? min($0, $1.until) : $0 }
     }
 
     /// Opens who may be a peer, from behind the one that was tried last.
@@ -259,7 +260,10 @@ public final class ChannelReader {
                 return
             }
             lastTried = fingerprint
-            if open(fingerprint, info, &changes) { continue }
+            if open(fingerprint, info, &changes) {
+                refusals[fingerprint] = nil
+                continue
+            }
             failures += 1
             refuse(fingerprint, info.state, now: now)
         }

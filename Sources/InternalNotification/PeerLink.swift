@@ -163,7 +163,8 @@ public final class PeerLink {
             do throws(NotifyStatus) {
                 found = try copy(number)
             } catch {
-                isUnreadable = error == .invalidRequest
+                let isRefused = [poolToken, tableToken].contains(where: client.isRefused)
+                isUnreadable = error == .invalidRequest || isRefused
                 return nil
             }
             isUnreadable = false
@@ -207,8 +208,8 @@ public final class PeerLink {
             // After a restart of the bus this reader may have been back before the pool was. Asking
             // is a call, so it is not done each time that somebody looks.
             guard error == .invalidRequest, !hasAsked else { throw error }
-            hasAsked = true
             for token in [poolToken, tableToken] { _ = try client.information(token) }
+            hasAsked = true
             try client.readPool(token, at: start, count: count, into: &words)
         }
         return words

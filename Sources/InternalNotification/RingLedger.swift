@@ -54,6 +54,18 @@ struct RingLedger {
         return (head, offset)
     }
 
+    /// How much of the ring, in quarters, does not wait to be taken: of its bytes or of its
+    /// transfers, whichever is less.
+    func freeQuarters(taken: UInt64) -> Int {
+        var (count, chunks) = (0, 0)
+        for item in items where item.number > taken {
+            count += 1
+            chunks += item.chunks
+        }
+        let free = (Limits.transfersMax - count) * 4 / Limits.transfersMax
+        return min(free, (registers - chunks) * 4 / registers)
+    }
+
     /// Forgets all transfers but goes on counting: the ring's bytes are gone.
     ///
     /// - Parameter number: of another ring that this one is to go on from.

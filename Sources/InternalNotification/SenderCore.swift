@@ -139,7 +139,7 @@ final class SenderCore: Sendable {
         return nil
     }
 
-    private func establish(_ client: NotifyClient, attempts: Int = Limits.peersMax)
+    private func establish(_ client: NotifyClient, attempts: Range<Int> = 1..<Limits.peersMax + 1)
         throws(NotifyStatus) -> SenderSession
     {
         var session = try SenderSession(
@@ -192,9 +192,12 @@ final class SenderCore: Sendable {
             return false
         } catch {
             // Where all are refused it is tried again with the next ping.
-            guard error == .notAuthorized, clock.boot() >= session.nextTry else { return false }
-            session.nextTry = clock.boot() + Limits.pingInterval
-            guard var other = try? establish(session.client, attempts: 16) else { return false }
+            let now = clock.boot()
+            guard error == .notAuthorized, now >= session.nextTry else { return false }
+            let attempts = session.nextAttempts(now: now)
+            guard var other = try? establish(session.client, attempts: attempts) else {
+                return false
+            }
             other.follow(session)
             session.end()
             session = other

@@ -33,8 +33,9 @@ struct SenderSession {
     private var takenToken: NotifyToken?
     /// The life of the bus in which the ring was begun.
     private var attachNumber: UInt64
-    /// When other names may be looked for, CLOCK_BOOTTIME ns.
+    /// When other names may be looked for, CLOCK_BOOTTIME ns, and which.
     var nextTry: UInt64 = 0
+    private var nextAttempt = 1
     /// The bus did not take a frame.
     private var hasHole = false
 
@@ -59,7 +60,7 @@ struct SenderSession {
         identity: Identity,
         epoch: UInt64,
         boot: UInt64,
-        attempts: Int = Limits.peersMax
+        attempts: Range<Int> = 1..<Limits.peersMax + 1
     ) throws(NotifyStatus) {
         self.client = client
         self.channel = channel
@@ -68,7 +69,7 @@ struct SenderSession {
         attachNumber = client.attachNumber
         let channelToken = try client.registerCheck(channel.channel)
         let signal = try client.registerCheck(channel.signal)
-        var attempt = 1
+        var attempt = attempts.lowerBound
         while true {
             let fingerprint = ChannelNames.fingerprint(of: identity.identifier, attempt: attempt)
             let names = channel.peer(fingerprint)
@@ -82,7 +83,7 @@ struct SenderSession {
                 return
             } catch {
                 // Claimed by another live (or lingering) instance: the next number, within reason.
-                guard error == .notAuthorized, attempt < attempts else {
+                guard error == .notAuthorized, attempt + 1 < attempts.upperBound else {
                     for token in [channelToken, signal] { try? client.cancel(token) }
                     throw error
                 }
@@ -149,6 +150,14 @@ struct SenderSession {
             // Unless the collector has said something newer meanwhile.
             if state.collectorNews == news { state.noteCollector(info) }
         }
+    }
+
+    /// The fingerprints to try next: a few at a time, round and round.
+    mutating func nextAttempts(now: UInt64) -> Range<Int> {
+        let first = nextAttempt < Limits.peersMax ? nextAttempt : 1
+        nextAttempt = first + 16
+        nextTry = now + Limits.pingInterval
+        return first..<first + 16
     }
 
     private var registered: [NotifyToken] {
@@ -246,6 +255,13 @@ struct SenderSession {
                 $0.outbox.batch(bytesMax: target, countMax: countMax)
             })
         else { return nil }
+        if isAcknowledged, !isStopping, batch.json.count < target / 2 {
+            // While the collector does not read, small transfers are held back: they pack badly,
+            // and what is queued when the program ends is to have room.
+            let free = ledger.freeQuarters(taken: taken)
+            if free < 2 { return nil }
+            if free < 3, now < nextUnacknowledged { return nextUnacknowledged - now }
+        }
         let sequences = batch.sequences
         let packed = packer.pack(batch.json)
         learn(raw: batch.json.count, packed: packed.count)

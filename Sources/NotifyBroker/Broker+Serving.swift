@@ -24,7 +24,7 @@ extension Broker {
     mutating func serveNext(_ round: UInt64) -> Bool {
         guard let number = turns.next(), let client = sockets[number] else { return false }
         client.isInLine = false
-        client.credit -= 1
+        if client.credit >= 0 { client.credit -= 1 }
         if client.outgoing.isEmpty { takeTurn(number, client, round) }
         if sockets[number] === client { watch(number, client) }
         return client.credit < 0

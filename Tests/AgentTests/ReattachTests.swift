@@ -227,6 +227,11 @@ import Testing
             return bench.collector.figures.alive == 2
         }
         #expect(isMet)
+        // Nothing is left to be looked for: the next look is at the beats.
+        let rests = eventually {
+            bench.collector.turn() > Clock.system.boot() + ChannelReader.beatInterval / 4
+        }
+        #expect(rests)
         bench.finish()
     }
 

@@ -83,6 +83,17 @@ import Testing
         #expect(granted != nil)
     }
 
+    @Test func whatWaitsToBeTakenIsCountedInBytesAndTransfers() {
+        var ring = RingLedger(registers: 100)
+        #expect(ring.freeQuarters(taken: 0) == 4)
+        for first in 1...26 as ClosedRange<UInt64> {
+            _ = ring.place(chunks: 1, first: first, taken: 0)
+        }
+        #expect(ring.freeQuarters(taken: 0) == 2 && ring.freeQuarters(taken: 26) == 4)
+        _ = ring.place(chunks: 30, first: 27, taken: 0)
+        #expect(ring.freeQuarters(taken: 0) == 1 && ring.freeQuarters(taken: 26) == 2)
+    }
+
     @Test func afterAResetNumbersGoOn() {
         var ring = RingLedger()
         _ = ring.place(chunks: 1, first: 1, taken: 0)

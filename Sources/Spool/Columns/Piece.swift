@@ -5,9 +5,13 @@ struct Piece {
 
     /// A hash good enough for tables that compare on a hit: eight bytes a step.
     @inline(__always)
-    var hash: UInt64 {
+    var hash: UInt64 { hash(seed: 0) }
+
+    /// The same from a start that nobody outside knows, where texts may be made to collide.
+    @inline(__always)
+    func hash(seed: UInt64) -> UInt64 {
         let raw = UnsafeRawPointer(start)
-        var state = UInt64(truncatingIfNeeded: count) &* 0x9e37_79b9_7f4a_7c15
+        var state = UInt64(truncatingIfNeeded: count) &* 0x9e37_79b9_7f4a_7c15 ^ seed
         var offset = 0
         while offset + 8 <= count {
             state = Self.mix(state, raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))

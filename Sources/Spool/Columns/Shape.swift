@@ -39,6 +39,9 @@ struct ColumnPaths {
         var kind: UInt8
     }
 
+    /// Another one in each process: where a column stands in `slots` shows nowhere.
+    private static let seed = UInt64.random(in: .min ... .max)
+
     private(set) var columns: [Column] = []
     /// Kind and path of each column as one text, its hash, and where the column stands by it; -1
     /// for nothing.
@@ -76,7 +79,8 @@ struct ColumnPaths {
 
     private mutating func find(_ key: [UInt8], mayAdd: Bool) -> Int32? {
         let hash = key.withUnsafeBufferPointer { bytes in
-            bytes.baseAddress.map { Piece(start: $0, count: bytes.count).hash } ?? 0
+            bytes.baseAddress.map { Piece(start: $0, count: bytes.count).hash(seed: Self.seed) }
+                ?? 0
         }
         let mask = slots.count - 1
         var at = Int(truncatingIfNeeded: hash) & mask
