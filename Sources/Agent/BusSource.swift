@@ -236,12 +236,14 @@ struct BusSource {
     ///
     /// - Returns: the highest number that it said to have given out.
     mutating func forget(_ fingerprint: UInt32) -> UInt64 {
+        // It may have given up more since its last transfer was read.
+        let sent = reader.links[fingerprint]?.sent ?? 0
         defer { reader.forget(fingerprint) }
         guard let peer = peers.removeValue(forKey: fingerprint) else { return 0 }
         if let tokens = peer.tokens {
             for token in [tokens.taken, tokens.stored] { try? client.cancel(token) }
         }
-        return peer.sent
+        return max(peer.sent, sent)
     }
 
     /// How far a peer is to be told that it is stored, where `accounted` is.

@@ -17,8 +17,12 @@ enum SendCommand {
         choices: ["auto", "text", "json"],
         help: "what a line is: text, json, or auto (json where it is an object)"
     )
-    static let noWait = Flag("no-wait", help: "do not wait until the lines are stored")
-    static let timeout = Flag("timeout", "TIME", help: "wait that long at the most (30s)")
+    static let noWait = Flag("no-wait", help: "wait until the lines are sent, not stored")
+    static let timeout = Flag(
+        "timeout",
+        "TIME",
+        help: "wait that long at the most (30s; with --no-wait 2s)"
+    )
     static let follow = Flag(
         "follow",
         short: "f",
@@ -50,7 +54,8 @@ enum SendCommand {
 
     static func run(_ arguments: Parsed) throws(CommandError) -> Int32 {
         let template = try Template(arguments)
-        let timeout = try arguments.duration(timeout) ?? 30_000_000_000
+        let mayWait = !arguments.has(noWait)
+        let wanted = try arguments.duration(timeout)
         let config = INAppConfig(
             identifier: try template.identifier(arguments),
             busPath: Places(arguments).bus
@@ -71,18 +76,21 @@ enum SendCommand {
         var job = SendJob(
             messenger: center.messenger,
             template: template,
-            timeout: timeout,
-            mayWait: !arguments.has(noWait),
+            timeout: wanted ?? 30_000_000_000,
+            mayWait: mayWait,
             progress: progressLine(arguments, files)
         )
         if let signals {
             var following = try SendFollowing(files, job, busPath: config.busPath)
             try following.run(signals)
-            return following.job.status
+            job = following.job
+        } else {
+            if job.progress.isOn { job.progress.total = totalBytes(files) }
+            for file in files { job.send(file: file) }
+            job.finish(busPath: config.busPath)
         }
-        if job.progress.isOn { job.progress.total = totalBytes(files) }
-        for file in files { job.send(file: file) }
-        job.finish(busPath: config.busPath)
+        center.stop(timeout: mayWait ? Limits.flushTimeout : wanted ?? Limits.flushTimeout)
+        job.tellUnsent(busPath: config.busPath)
         return job.status
     }
 

@@ -174,7 +174,7 @@ struct SendJob {
         let statistics = messenger.statistics
         progress.finish(sent: sent, stored: statistics.stored)
         if refused > 0 { say("\(refused) lines refused, \(sent) sent") }
-        guard mayWait || isStuck, last > 0 else { return }
+        guard last > 0 else { return }
         guard let reason else {
             if statistics.dropped > 0 {
                 fail("\(statistics.dropped) lines dropped: the queue was full")
@@ -184,6 +184,16 @@ struct SendJob {
         let lost = statistics.sent - statistics.stored
         fail("\(lost) of \(statistics.sent) lines not stored: \(reason)")
         if let why = whyNotStored(busPath) { progress.say("  " + TerminalText.escaped(why)) }
+    }
+
+    /// Tells, once the center has stopped, what nobody can read any more.
+    ///
+    /// Where it was waited for, `finish` has told of these lines that they are not stored.
+    mutating func tellUnsent(busPath: String) {
+        let statistics = messenger.statistics
+        guard !mayWait, !isStuck, statistics.unsent > 0 else { return }
+        let why = whyNotStored(busPath) ?? "the ring is full, and the agent does not read it"
+        fail("\(statistics.unsent) of \(statistics.sent) lines not sent: \(why)")
     }
 
     /// What stands in the way of storing, as far as it is known.

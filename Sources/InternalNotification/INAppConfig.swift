@@ -45,7 +45,12 @@ public struct INStatistics: Sendable, Equatable {
     public var refused: UInt64
     /// Messages that wait in memory.
     public var waiting: Int
-    /// True while the bus is there.
+    /// Those of them that a collector could not read now: they are not in the ring yet, or had to
+    /// go from it since nobody collects.
+    ///
+    /// What is left of them after `stop` was sent to nobody.
+    public var unsent: UInt64
+    /// True while the bus is there; after `stop`, whether it was there to the end.
     public var isAttached: Bool
     /// True while a collector acknowledges.
     public var hasCollector: Bool

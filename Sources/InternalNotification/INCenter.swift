@@ -67,9 +67,15 @@ public final class INCenter: Sendable {
 
     /// Says goodbye: puts what is queued into the ring (2 s at the most), then lets every name go.
     ///
-    /// What is in the ring can still be read for a while.
-    public func stop() {
-        let deadline = core.clock.boot() + Limits.flushTimeout
+    /// What is in the ring can still be read for a while; `statistics.unsent` is what is not.
+    public func stop() { stop(timeout: Limits.flushTimeout) }
+
+    /// Says goodbye as `stop()` does.
+    ///
+    /// - Parameter timeout: ns for what is queued to go into the ring.
+    public func stop(timeout: UInt64) {
+        let wanted = core.clock.boot().addingReportingOverflow(timeout)
+        let deadline = wanted.overflow ? .max : wanted.partialValue
         core.update { state in
             state.isStopping = true
             state.stopDeadline = deadline

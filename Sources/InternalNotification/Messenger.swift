@@ -86,6 +86,7 @@ public final class Messenger: Sendable {
                 dropped: state.outbox.droppedCount,
                 refused: state.refused,
                 waiting: state.outbox.count,
+                unsent: state.outbox.unreadable,
                 isAttached: state.isAttached,
                 hasCollector: state.hasCollector,
                 overflowed: receiver.overflowed

@@ -28,6 +28,8 @@ struct Outbox {
     private(set) var first: UInt64 = 1
     private(set) var sent: UInt64 = 0
     private(set) var stored: UInt64 = 0
+    /// The last one that went out of the ring again before anybody had taken it.
+    private var overwritten: UInt64 = 0
     private(set) var bytes = 0
     private(set) var dropped: [ClosedRange<UInt64>] = []
     /// No transfer of this session has said yet what was dropped.
@@ -44,6 +46,11 @@ struct Outbox {
     var count: Int { messages.count - start }
     var isAllStored: Bool { count == 0 && !isDropUntold }
     var hasUnsent: Bool { sent < last || isDropUntold }
+    /// Messages that a collector could not read now: not in the ring yet, or no more.
+    var unreadable: UInt64 {
+        let overwritten = overwritten >= first ? overwritten - first + 1 : 0
+        return last - max(sent, first - 1) + overwritten
+    }
     /// Time to hurry, and for careful senders to wait.
     var isHalfFull: Bool {
         count >= Limits.queueMessagesMax / 2 || bytes >= Limits.queueBytesMax / 2
@@ -80,6 +87,7 @@ struct Outbox {
     /// A new session: everything not stored goes out again.
     mutating func rewind() {
         sent = max(stored, first - 1)
+        overwritten = 0
         isDropUntold = !dropped.isEmpty
     }
 
@@ -110,8 +118,11 @@ struct Outbox {
     }
 
     /// What `batch` gave is in the ring now.
-    mutating func markSent(_ sequences: ClosedRange<UInt64>) {
+    ///
+    /// - Parameter oldest: the first number in the ring where nobody takes what is in it.
+    mutating func markSent(_ sequences: ClosedRange<UInt64>, oldest: UInt64? = nil) {
         sent = max(sent, sequences.upperBound)
+        if let oldest { overwritten = oldest - 1 }
         isDropUntold = false
     }
 

@@ -128,6 +128,15 @@ public final class PeerLink {
         lastNumber = .max
     }
 
+    /// The highest number that it says to have given out, as the newest transfer has it; 0 where
+    /// there is none.
+    public var sent: UInt64 {
+        guard let head = try? client.state(headToken), let newest = try? descriptor(head) else {
+            return 0
+        }
+        return newest.sent
+    }
+
     /// Passes over all that is in the ring now.
     func skipHistory() {
         if let head = try? client.state(headToken) { lastNumber = head }
@@ -184,18 +193,22 @@ public final class PeerLink {
     /// Throws where the pools cannot be read now; nil where the transfer is not in them.
     private func copy(_ number: UInt64) throws(NotifyStatus) -> (TransferDescriptor, [UInt8])? {
         let attach = client.attachNumber
-        let slot = Int(number % UInt64(Limits.transfersMax)) * TransferDescriptor.registers
-        let count = TransferDescriptor.registers
-        let words = try read(tableToken, at: slot, count: count)
-        guard let descriptor = TransferDescriptor(words: words, ring: Limits.ringRegisters),
-            descriptor.number == number, descriptor.epoch == instance.epoch
-        else { return nil }
+        guard let descriptor = try descriptor(number) else { return nil }
         let untilEnd = min(descriptor.chunks, Limits.ringRegisters - descriptor.offset)
         let ring = try read(poolToken, at: descriptor.offset, count: untilEnd)
         let rest = try read(poolToken, at: 0, count: descriptor.chunks - untilEnd)
         // The table of one life of the bus does not describe the bytes of the next.
         guard client.attachNumber == attach else { throw .serverNotFound }
         return (descriptor, Registers.unpack(ring + rest, count: descriptor.compressedSize))
+    }
+
+    private func descriptor(_ number: UInt64) throws(NotifyStatus) -> TransferDescriptor? {
+        let slot = TransferDescriptor.slot(of: number)
+        let words = try read(tableToken, at: slot, count: TransferDescriptor.registers)
+        guard let found = TransferDescriptor(words: words, ring: Limits.ringRegisters),
+            found.number == number, found.epoch == instance.epoch
+        else { return nil }
+        return found
     }
 
     private func read(_ token: NotifyToken, at start: Int, count: Int) throws(NotifyStatus)

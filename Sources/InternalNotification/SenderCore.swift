@@ -120,6 +120,8 @@ final class SenderCore: Sendable {
         if config.fault == nil, var session = connect() {
             attached(session.client, session.fingerprint)
             while turn(&session, attached) {}
+            session.tellRest(self)
+            state.withLock { $0.wasAttached = $0.isAttached }
             session.client.close()
         }
         state.withLock { $0.isFinished = true }

@@ -36,6 +36,8 @@ struct SenderSession {
     /// When other names may be looked for, CLOCK_BOOTTIME ns, and which.
     var nextTry: UInt64 = 0
     private var nextAttempt = 1
+    /// The highest number given out that the ring tells of.
+    private var toldSent: UInt64 = 0
     /// The bus did not take a frame.
     private var hasHole = false
 
@@ -295,9 +297,23 @@ struct SenderSession {
             hasHole = true
             return Limits.unacknowledgedPause
         }
-        core.state.withLock { $0.outbox.markSent(sequences) }
+        toldSent = descriptor.sent
+        let oldest = isAcknowledged ? nil : ledger.items.first?.first
+        core.state.withLock { $0.outbox.markSent(sequences, oldest: oldest) }
         nextUnacknowledged = now + Limits.unacknowledgedPause
         return 0
+    }
+
+    /// The last transfer in the ring tells how many messages there are, where no room was found for
+    /// the rest: for whoever reads it the rest is missing then, and not unknown.
+    mutating func tellRest(_ core: SenderCore) {
+        let last = core.state.withLock { $0.outbox.last }
+        guard isWhole, !ledger.items.isEmpty, last > toldSent else { return }
+        var batch = NotifyBatch()
+        let place = TransferDescriptor.slot(of: ledger.head) + TransferDescriptor.sentIndex
+        batch.poolWrite(tokens.transfers, at: place, words: [last])
+        try? client.write(batch)
+        toldSent = last
     }
 
     /// Last transfer that the collector has copied; a load from memory, so that no post of it can
@@ -315,8 +331,7 @@ struct SenderSession {
         if untilEnd < words.count {
             batch.poolWrite(tokens.pool, at: 0, words: Array(words[untilEnd...]))
         }
-        let slot =
-            Int(descriptor.number % UInt64(Limits.transfersMax)) * TransferDescriptor.registers
+        let slot = TransferDescriptor.slot(of: descriptor.number)
         batch.poolWrite(tokens.transfers, at: slot, words: descriptor.words)
         batch.set(tokens.messageCount, UInt64(descriptor.chunks))
         batch.set(tokens.messageSize, UInt64(descriptor.size))

@@ -27,6 +27,8 @@ struct SenderState {
     var isStopping = false
     var stopDeadline: UInt64 = 0
     var isFinished = false
+    /// What `isAttached` was when it was finished.
+    var wasAttached = false
 
     struct Waiter {
         var sequences: ClosedRange<UInt64>
@@ -35,8 +37,8 @@ struct SenderState {
         var finish: @Sendable (INError?) -> Void
     }
 
-    /// True while the bus is there.
-    var isAttached: Bool { client?.isAttached ?? false }
+    /// True while the bus is there, or was there to the end.
+    var isAttached: Bool { isFinished ? wasAttached : client?.isAttached ?? false }
 
     /// What the bus says of the collector's register when it is asked.
     mutating func noteCollector(_ info: NameInfo) {

@@ -4,6 +4,13 @@ internal import Telemetry
 public struct TransferDescriptor: Equatable, Sendable {
     /// Registers that a descriptor takes.
     public static let registers = 8
+    /// Which of them is `sent`.
+    static let sentIndex = 6
+
+    /// First register of a transfer's descriptor in the table.
+    static func slot(of number: UInt64) -> Int {
+        Int(number % UInt64(Limits.transfersMax)) * registers
+    }
 
     /// Number of the transfer, from 1 in each life of the ring.
     public var number: UInt64
@@ -21,7 +28,8 @@ public struct TransferDescriptor: Equatable, Sendable {
     public var flags: UInt32
     /// Sequence numbers of the first and last message in it.
     public var sequences: ClosedRange<UInt64>
-    /// Highest sequence number that the sender had given out when it wrote this.
+    /// Highest sequence number that the sender had given out when it wrote this; one that stops
+    /// before all is in the ring writes it anew.
     public var sent: UInt64
 
     /// Which run of the sender wrote it: names and rings outlive their instance by a moment.

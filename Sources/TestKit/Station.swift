@@ -49,13 +49,23 @@ public final class Station {
     }
 
     /// Stops the broker where it stands (SIGSTOP) and waits until it does not run any more.
-    public func freezeBus() {
-        guard let bus else { return }
-        bus.signal(19)
+    public func freezeBus() { freeze(bus) }
+
+    /// The same with the agent.
+    public func freezeAgent() { freeze(agent) }
+
+    private func freeze(_ program: Program?) {
+        guard let program else { return }
+        program.signal(19)
         _ = eventually {
-            let stat = (try? Files.contents("/proc/\(bus.pid)/stat")) ?? []
+            let stat = (try? Files.contents("/proc/\(program.pid)/stat")) ?? []
             return String(decoding: stat, as: UTF8.self).contains(") T ")
         }
+    }
+
+    /// Lets a frozen agent go on.
+    public func thawAgent() {
+        agent?.signal(18)
     }
 
     /// Lets a frozen broker go on.

@@ -109,7 +109,10 @@ import Testing
         let text = (0..<2000).map { "line \($0) " + String(repeating: "x", count: 90) + "\n" }
         let input = Array(text.joined().utf8)
         let senders = try (0..<8).map { number in
-            try station.start(["send", "--no-wait", "--as", "p\(number)"], input: input)
+            try station.start(
+                ["send", "--no-wait", "--timeout", "60s", "--as", "p\(number)"],
+                input: input
+            )
         }
         for sender in senders { #expect(sender.finish().status == 0) }
         agent.signal(15)

@@ -149,7 +149,13 @@ import Testing
         let station = try Station()
         try station.startAgent()
         let lines = SampleLines.make(4000, seed: 5)
-        let sender = try Feeder(station, "peer.0", lines, isSlow: false)
+        // A portion only when the last is stored: several batches, however fast the machine is,
+        // so that some of them lie outside of what is lost.
+        let sender = try Feeder(station, "peer.0", lines, isSlow: true)
+        for portion in 1...8 {
+            try sender.feed(500)
+            #expect(try eventually(60) { try stored(station) == 500 * portion })
+        }
         #expect(sender.finish().status == 0)
         #expect(station.signalAgent(15) == 0)
         let (spool, saved) = (station.folder.file("spool"), station.folder.file("saved"))
