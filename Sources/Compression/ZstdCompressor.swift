@@ -9,9 +9,18 @@ public struct ZstdCompressor: ~Copyable {
     /// A compressor of one level: 1 is fast, 19 is small.
     ///
     /// Out of range is clamped by the library.
-    public init(level: Int32) throws(CompressionError) {
+    ///
+    /// - Parameters:
+    ///   - searchLog: how many places are looked at for a match, as a power of two; nil for what
+    ///     belongs to the level.
+    ///   - hashLog: entries of the table of places, as a power of two; nil the same.
+    public init(level: Int32, searchLog: Int32? = nil, hashLog: Int32? = nil)
+        throws(CompressionError)
+    {
         guard let made = ZSTD_createCCtx() else { throw .outOfMemory }
         ZSTD_CCtx_setParameter(made, ZSTD_c_compressionLevel, level)
+        if let searchLog { ZSTD_CCtx_setParameter(made, ZSTD_c_searchLog, searchLog) }
+        if let hashLog { ZSTD_CCtx_setParameter(made, ZSTD_c_hashLog, hashLog) }
         ZSTD_CCtx_setParameter(made, ZSTD_c_checksumFlag, 1)
         ZSTD_CCtx_setParameter(made, ZSTD_c_contentSizeFlag, 1)
         context = made

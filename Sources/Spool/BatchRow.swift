@@ -114,7 +114,7 @@ struct BatchRow: Equatable {
         guard count > 0, count <= SpoolLimits.segmentRecords, raw >= 0, streams.count > 4,
             t0 <= t1, time0 <= time1, firstStore < .max - UInt64(count),
             coldLast != nil || count <= SpoolLimits.batchRecords,
-            lastStore - firstStore >= UInt64(count - 1), lastStore < .max
+            lastStore >= firstStore, lastStore - firstStore >= UInt64(count - 1), lastStore < .max
         else { return false }
         let end = streams.count - 4
         let sum = streams.loadUnaligned(fromByteOffset: end, as: UInt32.self)

@@ -27,6 +27,11 @@ enum SpoolLimits {
     static let level: Int32 = 1
     /// zstd level of the cold tier: columns are small, so that 9 costs little (SPOOL.md, 3b).
     static let coldLevel: Int32 = 9
+    /// What level 9 takes for inputs above 256 KiB, for smaller ones too: on the corpus 5 % faster,
+    /// and no byte larger.
+    static let coldSearchLog: Int32 = 4
+    /// As many places as a core's cache has room for: another 5 % faster, 11 MB less, 0.3 % larger.
+    static let coldHashLog: Int32 = 17
     /// No window of a batch is larger than the largest batch: 2^26 = `Limits.batchRawBytesMax`.
     static let windowLogMax: Int32 = 26
     /// Row numbers of instances, and of streams, that the writer keeps in memory.

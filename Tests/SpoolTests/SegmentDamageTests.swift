@@ -120,6 +120,18 @@ import Testing
         }
     }
 
+    @Test("a row whose greatest store number is below its least is damaged, and no trap")
+    func storeNumbersTurned() {
+        var row = BatchRow(cold: 1)
+        var part = BatchRow(firstStore: 10)
+        (part.t0, part.t1, part.time0, part.time1, part.count) = (1, 2, 1, 2, 3)
+        row.add(part)
+        let group = BatchGroup(stream: 1, instance: 1, level: 6, count: 3)
+        #expect(row.streams([group]).withUnsafeBytes { row.isSound($0) })
+        row.firstStore = 100
+        #expect(!row.streams([group]).withUnsafeBytes { row.isSound($0) })
+    }
+
     @Test("a hot batch that cannot be read stays where it is, and the others are compacted")
     func unreadableHot() throws {
         let (fixture, _) = try Fixture.mixed(300, size: 30, seed: 2)

@@ -18,7 +18,11 @@ package struct ColumnBatchEncoder: ~Copyable {
     /// An encoder of zstd level 9, the level of the cold tier.
     package init() throws {
         // Both made before either is kept: half of a noncopyable value cannot be given back.
-        let cold = try ZstdCompressor(level: SpoolLimits.coldLevel)
+        let cold = try ZstdCompressor(
+            level: SpoolLimits.coldLevel,
+            searchLog: SpoolLimits.coldSearchLog,
+            hashLog: SpoolLimits.coldHashLog
+        )
         let hot = try ZstdCompressor(level: SpoolLimits.level)
         zstd = cold
         quick = hot

@@ -180,7 +180,7 @@ struct PatternBuilder: ~Copyable {
     init(texts: UnsafeBufferPointer<Piece>) {
         var total = 0
         for piece in texts { total += piece.count }
-        memory = GrowingBuffer(capacity: total)
+        memory = GrowingBuffer(capacity: total + Self.wordBytes)
         ids.reserve(texts.count)
     }
 
@@ -205,12 +205,35 @@ struct PatternBuilder: ~Copyable {
         return numbers.count > 0
     }
 
+    private static let wordBytes = 8
+
+    /// How many bytes of a word, from its lowest on, come before the first digit; 8 without one.
+    @inline(__always)
+    private static func bytesBeforeDigit(_ word: UInt64) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let low = word & (ones &* 0x7f)
+        // The high bits of bytes that are at least '0', and of those above '9'.
+        let from = (low | ones &* 0x80) &- ones &* 0x30
+        let above = low &+ ones &* (0x7f - 0x39)
+        return (from & ~above & ~word & (ones &* 0x80)).trailingZeroBitCount / 8
+    }
+
     private mutating func cut(_ text: Piece) {
         let end = text.start + text.count
         var at = text.start
-        memory.reserve(text.count)
+        memory.reserve(text.count + Self.wordBytes)
         var out = memory.base + memory.count
         while at < end {
+            // To the next digit by whole words; of the last one some bytes are written again.
+            while end - at >= Self.wordBytes {
+                let word = UnsafeRawPointer(at).loadUnaligned(as: UInt64.self)
+                UnsafeMutableRawPointer(out).storeBytes(of: word, as: UInt64.self)
+                let before = Self.bytesBeforeDigit(word)
+                at += before
+                out += before
+                if before < Self.wordBytes { break }
+            }
+            guard at < end else { break }
             let byte = at.pointee
             guard byte &- 0x30 < 10 else {
                 out.initialize(to: byte)

@@ -22,11 +22,19 @@ enum Entropy {
         return result
     }
 
-    /// Bits that the planes of `values` cost if each byte is coded by its frequency in its plane.
-    static func bits(_ values: UnsafePointer<UInt64>, _ count: Int, width: Int) -> Double {
+    /// Bits that the planes of `values` cost if each byte is coded by its frequency in its plane;
+    /// infinity as soon as it is known to be no less than `limit`.
+    static func bits(
+        _ values: UnsafePointer<UInt64>,
+        _ count: Int,
+        width: Int,
+        limit: Double
+    ) -> Double {
         guard count > 0 else { return 0 }
         return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { counts in
             products.withUnsafeBufferPointer { table in
+                let whole =
+                    count < 4096 ? table[count] : Float(count) * log2(Float(count))
                 var total: Double = 0
                 for plane in 0..<width {
                     counts.update(repeating: 0)
@@ -41,8 +49,8 @@ enum Entropy {
                         kinds += 1
                         sum += times < 4096 ? table[times] : Float(times) * log2(Float(times))
                     }
-                    let whole = Float(count) * log2(Float(count))
                     total += Double(whole - sum) + Double(kinds * 4)
+                    if total >= limit { return .infinity }
                 }
                 return total
             }

@@ -62,7 +62,7 @@ enum IntegerColumn {
             var best = Plan()
             for order in orders {
                 let target = rest + (Int(order) - 1) * count
-                let plan = prepare(base, count, least, order, target)
+                let plan = prepare(base, count, least, order, limit: best.cost, target)
                 if plan.cost < best.cost { best = plan }
             }
             describe(best, base, least, greatest, withBounds, &meta)
@@ -90,12 +90,14 @@ enum IntegerColumn {
         if withBounds { meta.varint(UInt64(bitPattern: greatest &- least)) }
     }
 
-    /// Works out the differences of one order, their divisor, width and cost in bits.
+    /// Works out the differences of one order, their divisor, width and cost in bits; a cost of
+    /// `limit` or more is infinity.
     private static func prepare(
         _ base: UnsafePointer<Int64>,
         _ count: Int,
         _ least: Int64,
         _ order: UInt8,
+        limit: Double,
         _ out: UnsafeMutablePointer<UInt64>
     ) -> Plan {
         var plan = Plan(order: order)
@@ -131,7 +133,7 @@ enum IntegerColumn {
             all |= out[index]
         }
         plan.width = max(1, (71 - all.leadingZeroBitCount) / 8)
-        plan.cost = Entropy.bits(out + from, count - from, width: plan.width)
+        plan.cost = Entropy.bits(out + from, count - from, width: plan.width, limit: limit)
         return plan
     }
 

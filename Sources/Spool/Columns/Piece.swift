@@ -21,8 +21,16 @@ struct Piece {
             var rest: UInt64 = 0
             if count >= 8 {
                 rest = raw.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+            } else if count >= 4 {
+                let (first, last) = (
+                    raw.loadUnaligned(as: UInt32.self),
+                    raw.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+                )
+                rest = UInt64(first) << 32 | UInt64(last)
             } else {
-                for index in offset..<count { rest = rest << 8 | UInt64(start[index]) }
+                rest =
+                    UInt64(start[0]) << 16 | UInt64(start[count / 2]) << 8
+                    | UInt64(start[count - 1])
             }
             state = Self.mix(state, rest)
         }
@@ -41,21 +49,23 @@ struct Piece {
     @inline(__always)
     func isEqual(_ other: Piece) -> Bool {
         guard count == other.count else { return false }
-        var offset = 0
         let (left, right) = (UnsafeRawPointer(start), UnsafeRawPointer(other.start))
+        func isSame<Word: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, _: Word.Type) -> Bool
+        {
+            left.loadUnaligned(fromByteOffset: offset, as: Word.self)
+                == right.loadUnaligned(fromByteOffset: offset, as: Word.self)
+        }
+        var offset = 0
         while offset + 8 <= count {
-            if left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                != right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            {
-                return false
-            }
+            if !isSame(offset, UInt64.self) { return false }
             offset += 8
         }
-        while offset < count {
-            if start[offset] != other.start[offset] { return false }
-            offset += 1
-        }
-        return true
+        // What is left by a word that reaches back over what is known to be the same.
+        if offset == count { return true }
+        if count >= 8 { return isSame(count - 8, UInt64.self) }
+        if count >= 4 { return isSame(0, UInt32.self) && isSame(count - 4, UInt32.self) }
+        if count >= 2 { return isSame(0, UInt16.self) && isSame(count - 2, UInt16.self) }
+        return start[0] == other.start[0]
     }
 
     /// The same bytes as a buffer.

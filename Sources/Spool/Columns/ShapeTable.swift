@@ -8,12 +8,12 @@
 /// 2. A text that has bytes below 0x20 other than white space, or a string without an end, is
 ///    refused: such a record is kept as a plain row.
 /// 3. A value never contains `Lanes.end` or a marker.
-struct ShapeTable {
+struct ShapeTable: ~Copyable {
     private(set) var shapes: [Shape] = []
     /// Shape of each record; -1 for a plain row.
     private(set) var shapeOf: [Int32] = []
     /// The values of all records, one record after another.
-    private(set) var values: [Piece] = []
+    private(set) var values = GrowingBuffer<Piece>()
     private var slots = [UInt32](repeating: 0, count: 1024)
     private var literals: [Piece] = []
     private var kinds: [UInt8] = []
@@ -23,7 +23,7 @@ struct ShapeTable {
     mutating func reset() {
         shapes.removeAll(keepingCapacity: true)
         shapeOf.removeAll(keepingCapacity: true)
-        values.removeAll(keepingCapacity: true)
+        values.reset()
         last = nil
         slots.withUnsafeMutableBufferPointer { $0.update(repeating: 0) }
     }
@@ -31,16 +31,16 @@ struct ShapeTable {
     /// Takes in the next record.
     mutating func append(_ payload: Piece) {
         let mark = values.count
-        if let shape = last?.shape, matchesLast(payload) {
-            shapeOf.append(Int32(truncatingIfNeeded: shape))
-            shapes[shape].uses += 1
+        if let last, matches(payload, last.literals, last.kinds) {
+            shapeOf.append(Int32(truncatingIfNeeded: last.shape))
+            shapes[last.shape].uses += 1
             return
         }
-        values.removeLast(values.count - mark)
+        values.truncate(to: mark)
         literals.removeAll(keepingCapacity: true)
         kinds.removeAll(keepingCapacity: true)
         guard split(payload) else {
-            values.removeLast(values.count - mark)
+            values.truncate(to: mark)
             shapeOf.append(-1)
             last = nil
             return
@@ -52,10 +52,14 @@ struct ShapeTable {
     }
 
     /// Tries the shape of the record before: literals are compared, only values are scanned.
-    private mutating func matchesLast(_ payload: Piece) -> Bool {
-        guard let (_, literals, kinds) = last, let tail = literals.last else { return false }
+    private mutating func matches(
+        _ payload: Piece,
+        _ literals: [Piece],
+        _ kinds: [UInt8]
+    ) -> Bool {
         let end = payload.start + payload.count
         var at = payload.start
+        values.reserve(kinds.count)
         for index in kinds.indices {
             let literal = literals[index]
             guard at + literal.count <= end,
@@ -69,6 +73,7 @@ struct ShapeTable {
             values.append(Piece(start: at, count: stop - at))
             at = stop
         }
+        guard let tail = literals.last else { return false }
         return Piece(start: at, count: end - at).isEqual(tail)
     }
 

@@ -86,7 +86,7 @@ extension ShapeTable {
                 out.shapeOf.append(Int64(new))
                 for index in starts[new]..<starts[new + 1] {
                     let column = columnOf[index]
-                    room.initializeElement(at: places[column], to: values[value])
+                    room.initializeElement(at: places[column], to: values.base[value])
                     places[column] += 1
                     value += 1
                 }

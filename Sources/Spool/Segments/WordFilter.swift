@@ -71,8 +71,8 @@ struct WordFilter {
     ///   the payloads themselves are to be asked.
     private mutating func addTexts(_ texts: UnsafeRawBufferPointer) -> Bool {
         addTokens(texts)
-        guard Self.unicode.firstIndex(in: texts, from: 0) == nil else { return false }
         guard let base = texts.baseAddress else { return true }
+        if Self.hasNumberedEscape(texts) { return false }
         // Text by text: most have no escape.
         var at = 0
         while let hit = MemorySearch.first(0x5c, in: base + at, count: texts.count - at) {
@@ -88,6 +88,18 @@ struct WordFilter {
     }
 
     private static let unicode = TextPattern("\\u")
+
+    /// True where a text has an escape like `\u00e9`, and not only a backslash before a `u`.
+    private static func hasNumberedEscape(_ texts: UnsafeRawBufferPointer) -> Bool {
+        var at = 0
+        while let hit = unicode.firstIndex(in: texts, from: at) {
+            var start = hit
+            while start > 0, texts[start - 1] == 0x5c { start -= 1 }
+            if (hit - start).isMultiple(of: 2) { return true }
+            at = hit + 1
+        }
+        return false
+    }
 
     private mutating func addResolved(_ text: UnsafeRawBufferPointer) {
         guard let base = text.baseAddress,
