@@ -6,21 +6,37 @@ internal import CZstd
 public struct ZstdCompressor: ~Copyable {
     let context: OpaquePointer
 
+    /// Parameters of zstd that a level would choose; nil leaves them to it.
+    public struct Tuning: Sendable {
+        /// How many places are looked at for a match, as a power of two.
+        public var searchLog: Int32?
+        /// Entries of the table of places, as a power of two.
+        public var hashLog: Int32?
+        /// Bytes of a match at the least.
+        public var minMatch: Int32?
+
+        /// Parameters as given.
+        public init(searchLog: Int32? = nil, hashLog: Int32? = nil, minMatch: Int32? = nil) {
+            self.searchLog = searchLog
+            self.hashLog = hashLog
+            self.minMatch = minMatch
+        }
+    }
+
     /// A compressor of one level: 1 is fast, 19 is small.
     ///
     /// Out of range is clamped by the library.
     ///
-    /// - Parameters:
-    ///   - searchLog: how many places are looked at for a match, as a power of two; nil for what
-    ///     belongs to the level.
-    ///   - hashLog: entries of the table of places, as a power of two; nil the same.
-    public init(level: Int32, searchLog: Int32? = nil, hashLog: Int32? = nil)
-        throws(CompressionError)
-    {
+    /// - Parameter tuning: what is to differ from the level.
+    public init(level: Int32, tuning: Tuning = Tuning()) throws(CompressionError) {
         guard let made = ZSTD_createCCtx() else { throw .outOfMemory }
         ZSTD_CCtx_setParameter(made, ZSTD_c_compressionLevel, level)
-        if let searchLog { ZSTD_CCtx_setParameter(made, ZSTD_c_searchLog, searchLog) }
-        if let hashLog { ZSTD_CCtx_setParameter(made, ZSTD_c_hashLog, hashLog) }
+        for (parameter, value) in [
+            (ZSTD_c_searchLog, tuning.searchLog), (ZSTD_c_hashLog, tuning.hashLog),
+            (ZSTD_c_minMatch, tuning.minMatch),
+        ] {
+            if let value { ZSTD_CCtx_setParameter(made, parameter, value) }
+        }
         ZSTD_CCtx_setParameter(made, ZSTD_c_checksumFlag, 1)
         ZSTD_CCtx_setParameter(made, ZSTD_c_contentSizeFlag, 1)
         context = made

@@ -20,8 +20,11 @@ package struct ColumnBatchEncoder: ~Copyable {
         // Both made before either is kept: half of a noncopyable value cannot be given back.
         let cold = try ZstdCompressor(
             level: SpoolLimits.coldLevel,
-            searchLog: SpoolLimits.coldSearchLog,
-            hashLog: SpoolLimits.coldHashLog
+            tuning: ZstdCompressor.Tuning(
+                searchLog: SpoolLimits.coldSearchLog,
+                hashLog: SpoolLimits.coldHashLog,
+                minMatch: SpoolLimits.coldMinMatch
+            )
         )
         let hot = try ZstdCompressor(level: SpoolLimits.level)
         zstd = cold
@@ -59,7 +62,8 @@ package struct ColumnBatchEncoder: ~Copyable {
         if whole == nil { gathered = gather(records, payloads, raw) }
         let checksum = try gathered.withUnsafeBytes { gathered in
             let whole = whole ?? gathered
-            if try layout == .rows || image.count > raw / Self.doubtful && mayWin(whole) {
+            let isDoubtful = image.count > raw / Self.doubtful
+            if try layout == .rows || isDoubtful && mayWin(whole, payload.count) {
                 var rows: [UInt8] = []
                 try zstd.compress(whole, appendingTo: &rows)
                 if layout == .rows || rows.count < payload.count {
@@ -98,9 +102,13 @@ package struct ColumnBatchEncoder: ~Copyable {
     /// True if rows are clearly smaller than columns when both are packed fast: where they are not,
     /// they were smaller by 3 % at most in any batch of the corpus, packed well, and to try them
     /// takes a tenth of all the time.
-    private func mayWin(_ rows: UnsafeRawBufferPointer) throws -> Bool {
+    ///
+    /// - Parameter packed: bytes of the columns, packed well.
+    private func mayWin(_ rows: UnsafeRawBufferPointer, _ packed: Int) throws -> Bool {
         var sizes = (rows: [UInt8](), columns: [UInt8]())
         try quick.compress(rows, appendingTo: &sizes.rows)
+        // To pack well takes half of what is packed fast at the most.
+        if sizes.rows.count > packed * 2 { return false }
         try image.withUnsafeBytes { try quick.compress($0, appendingTo: &sizes.columns) }
         let columns = sizes.columns.count
         return sizes.rows.count < columns - columns / 16
