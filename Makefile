@@ -41,14 +41,16 @@ check: packages lint build ## lint, release build and all tests, with warnings a
 # Reports go to files, as those of the broker's own processes would be seen by nobody. For release,
 # as a debug build under a sanitizer is ten times slower.
 SANITIZED := NotifyBrokerTests|NotifyClientTests|ConformanceTests.(RaceTests|RandomTests)
+# What reads and writes cold batches through pointers: for the address sanitizer alone.
+POINTERS := SpoolTests.(CodecCorpusTests|Column.*Tests|GoldenColumnTests|SegmentDamageTests|WordTests)
 REPORTS = halt_on_error=1:log_path=$(CURDIR)/.build/$(1)/report
 SANITIZE := -c release -Xswiftc -enable-testing --disable-xctest --filter '$(SANITIZED)'
-sanitize: packages ## the tests of the bus under the thread and address sanitizers: half an hour
+sanitize: packages ## bus and codec under the thread and address sanitizers: half an hour
 	@mkdir -p .build/tsan .build/asan && rm -f .build/tsan/report.* .build/asan/report.*
 	TSAN_OPTIONS=$(call REPORTS,tsan) INTEL_ROUNDS=$${INTEL_ROUNDS:-100000} $(SWIFT) test \
 	    --sanitize=thread --scratch-path .build/tsan $(SANITIZE)
 	ASAN_OPTIONS=$(call REPORTS,asan) INTEL_ROUNDS=$${INTEL_ROUNDS:-100000} $(SWIFT) test \
-	    --sanitize=address --scratch-path .build/asan $(SANITIZE)
+	    --sanitize=address --scratch-path .build/asan $(SANITIZE) --filter '$(POINTERS)'
 	@if ls .build/tsan/report.* .build/asan/report.* 2>/dev/null; then exit 1; fi
 
 build: packages library extension $(STATIC) ## the release: .build/release/intel and both libraries
