@@ -124,7 +124,13 @@ final class SenderCore: Sendable {
             state.withLock { $0.wasAttached = $0.isAttached }
             session.client.close()
         }
-        state.withLock { $0.isFinished = true }
+        // Its handlers hold this core; it goes when the lock is open again.
+        let client = state.withLock { state in
+            state.isFinished = true
+            defer { state.client = nil }
+            return state.client
+        }
+        withExtendedLifetime(client) {}
         finishWaiters()
     }
 

@@ -152,6 +152,8 @@ public final class NotifyClient: Sendable {
         localThread.withLock { $0 }?.join()
         state.withLock { state in
             state.entries = [:]
+            // They hold whoever holds this client.
+            state.attachHandlers = []
             state.pipes.closeAll()
         }
     }

@@ -47,6 +47,29 @@ import Testing
         broker.stop()
     }
 
+    @Test("a center that has stopped leaves nothing in memory")
+    func released() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("bus.sock")
+        let broker = try BrokerThread(path: path)
+        weak var core: SenderCore?
+        do {
+            let center = INCenter(
+                identifier: "c",
+                config: INAppConfig(identifier: "passing", busPath: path),
+                callbackQueue: DispatchQueue(label: "passing")
+            )
+            center.messenger.onReceive { _ in }
+            core = center.messenger.core
+            #expect(eventually { center.messenger.statistics.isAttached })
+            center.messenger.send([INMessage(kind: "k", payload: 1)])
+            center.stop()
+            #expect(center.messenger.statistics.isAttached, "as it was to the end")
+        }
+        #expect(eventually { core == nil })
+        broker.stop()
+    }
+
     @Test("deliver without a collector times out and says so")
     func nobodyStores() async throws {
         let folder = try TemporaryFolder()
